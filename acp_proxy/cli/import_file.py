@@ -1,0 +1,113 @@
+"""``acp-proxy import``: a connection from JSON lines into the log."""
+
+import json
+import uuid as uuids
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from acp_proxy.cli.options import Failure, failing_plainly, json_option, log_option
+from acp_proxy.errors import QueryError
+from acp_proxy.log.place import log_path
+from acp_proxy.log.schema import NoLogError
+from acp_proxy.recorder.rewrite import ImportedFrame, import_connection
+from acp_proxy.recording import open_recording
+from acp_proxy.views.jsonlines import BadLineError, dumps, parse_header, parse_line, parse_time
+from acp_proxy.views.safe_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"))
+@log_option
+@click.option("--label", metavar="TEXT", help="A text to find the connection by.")
+@json_option
+def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: bool) -> None:
+    """Read FILE (- for stdin), as `export --jsonl` writes it, into the log as a new connection.
+
+    Of each line only "from" and the data are needed ("data", "dataBase64" or
+    "message"). All of the file is imported, or nothing of it.
+    """
+    path = log_path(log)
+    name = getattr(file, "name", "FILE")
+    with failing_plainly():
+        lines = enumerate(file, 1)
+        first = next(lines, None)
+        facts = None if first is None else parse_header(first[1])
+        frames = _frames(lines, None if facts is not None else first, name)
+        columns = _columns(facts)
+        if label is not None:
+            columns["label"] = label
+        uuid = _free_uuid(path, facts)
+        connection_id = import_connection(path, uuid, columns, frames)
+        with open_recording(path) as recording:
+            row = recording.connection(connection_id)
+    if as_json:
+        click.echo(
+            dumps({"id": row.id, "uuid": row.uuid, "frames": row.frames, "messages": row.messages})
+        )
+    else:
+        click.echo(f"connection {row.id}: {row.frames} frames, {row.messages} messages")
+
+
+def _frames(
+    lines: "Iterator[tuple[int, bytes]]", first: tuple[int, bytes] | None, name: str
+) -> "Iterator[ImportedFrame]":
+    def all_lines() -> "Iterator[tuple[int, bytes]]":
+        if first is not None:
+            yield first
+        yield from lines
+
+    for number, text in all_lines():
+        if not text.strip():
+            continue
+        try:
+            yield ImportedFrame(*parse_line(text))
+        except BadLineError as error:
+            raise Failure(f"{name}, line {number}: {error}; nothing was imported") from error
+
+
+def _columns(facts: str | None) -> dict[str, Any]:
+    """Return the columns of ``connections`` that a header tells."""
+    if facts is None:
+        return {}
+    try:
+        known = json.loads(facts)
+    except (ValueError, RecursionError):
+        raise Failure("the first line's connection is not JSON; nothing was imported") from None
+    columns: dict[str, Any] = {"facts": facts}
+    for key in ("label", "cwd", "host"):
+        if isinstance(known.get(key), str):
+            columns[key] = known[key]
+    if isinstance(known.get("command"), list | str):
+        columns["command"] = dumps(known["command"])
+    for key, column in (("started", "started_ns"), ("ended", "ended_ns")):
+        try:
+            columns[column] = parse_time(known.get(key))
+        except BadLineError:
+            columns[column] = None
+    duration = known.get("duration_ns")
+    if type(duration) is int and abs(duration) < 2**63:
+        columns["duration_ns"] = duration
+    return columns
+
+
+def _free_uuid(path: str, facts: str | None) -> str:
+    """Return the uuid that a header tells when this log has it not yet, else a new one."""
+    told = json.loads(facts).get("uuid") if facts is not None else None
+    if isinstance(told, str):
+        try:
+            uuid = str(uuids.UUID(told))
+        except ValueError:
+            return str(uuids.uuid4())
+        try:
+            with open_recording(path) as recording:
+                recording.connection(uuid)
+        except (NoLogError, QueryError):
+            return uuid
+        click.echo(
+            f"acp-proxy: this log has {visible(uuid)} already; a new uuid was given", err=True
+        )
+    return str(uuids.uuid4())

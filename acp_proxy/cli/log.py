@@ -1,0 +1,135 @@
+"""``acp-proxy log``: the log's file itself."""
+
+import os
+from typing import Any
+
+import click
+
+from acp_proxy.cli.options import failing_plainly, json_option, log_option, opened
+from acp_proxy.errors import LogError
+from acp_proxy.log import schema
+from acp_proxy.log.place import log_path
+from acp_proxy.recorder.leftovers import all_waiting, settle
+from acp_proxy.recorder.rewrite import reindex as reindex_connection
+from acp_proxy.recording import open_recording
+from acp_proxy.views.jsonlines import dumps
+from acp_proxy.views.safe_text import visible
+from acp_proxy.views.tables import command_text
+from acp_proxy.views.units import size
+
+
+@click.group()
+def log() -> None:
+    """Where the log is, how it is, and its upkeep."""
+
+
+@log.command()
+@log_option
+def path(log: str | None) -> None:
+    """Print the log's path."""
+    click.echo(log_path(log))
+
+
+@log.command()
+@log_option
+@json_option
+def info(log: str | None, as_json: bool) -> None:
+    """Print size, contents, schema, and which journals wait and why."""
+    where = log_path(log)
+    settle(where)
+    facts = _facts(where)
+    if as_json:
+        click.echo(dumps(facts))
+        return
+    click.echo(f"log:          {visible(where)}")
+    if facts["exists"]:
+        click.echo(f"size:         {size(facts['size'])}")
+        if facts["connections"] is not None:
+            click.echo(
+                f"holds:        {facts['connections']} connections, {facts['frames']} frames, "
+                f"{facts['messages']} messages"
+            )
+        click.echo(f"schema:       {', '.join(facts['steps']) or 'none'}")
+    else:
+        click.echo("size:         nothing recorded yet")
+    if facts["problem"]:
+        click.echo(f"problem:      {visible(facts['problem'])}")
+    click.echo(
+        f"journals:     {len(facts['waiting'])} waiting"
+        if facts["waiting"]
+        else "journals:     none waiting"
+    )
+    for journal in facts["waiting"]:
+        click.echo(f"  {visible(journal['journal'])}")
+        click.echo(
+            f"    {size(journal['bytes'])} of {visible(command_text(journal['command'])) or 'an unknown command'}"
+        )
+        click.echo(f"    why: {visible(journal['why'])}")
+
+
+def _facts(where: str) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "path": where,
+        "exists": os.path.exists(where),
+        "writable": os.access(where if os.path.exists(where) else os.path.dirname(where), os.W_OK),
+        "size": None,
+        "connections": None,
+        "frames": None,
+        "messages": None,
+        "steps": [],
+        "knownSteps": list(schema.STEPS),
+        "problem": None,
+        "waiting": [
+            {
+                "uuid": journal.uuid,
+                "journal": journal.path,
+                "bytes": journal.bytes,
+                "command": journal.command,
+                "running": journal.alive,
+                "why": journal.why,
+            }
+            for journal in all_waiting(where)
+        ],
+    }
+    if facts["exists"]:
+        facts["size"] = os.stat(where).st_size
+        try:
+            facts["steps"] = schema.applied_steps(where)
+            with open_recording(where) as recording:
+                facts |= recording.counts()
+                facts["size"] = recording.size()
+        except LogError as error:
+            facts["problem"] = str(error)
+    return facts
+
+
+@log.command()
+@log_option
+def migrate(log: str | None) -> None:
+    """Make the log, or bring it up to date with this acp-proxy."""
+    where = log_path(log)
+    with failing_plainly():
+        before = schema.applied_steps(where) if os.path.exists(where) else []
+        schema.open_for_writing(where).close()
+        done = [step for step in schema.applied_steps(where) if step not in before]
+    click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+
+
+@log.command()
+@click.argument("connection", required=False)
+@log_option
+def reindex(connection: str | None, log: str | None) -> None:
+    """Rebuild what is derived from the frames of CONNECTION, or of all: the index of messages."""
+    with opened(log) as recording:
+        rows = (
+            list(recording.connections())
+            if connection is None
+            else [recording.connection(connection)]
+        )
+        busy = [row.id for row in rows if row.status == "running"]
+        for row in rows:
+            if row.id not in busy:
+                reindex_connection(recording.path, row.id)
+    click.echo(f"reindexed: {len(rows) - len(busy)} connections")
+    if busy:
+        click.echo(f"left alone, still running: {', '.join(map(str, busy))}")

@@ -1,0 +1,83 @@
+"""``acp-proxy messages``: the messages of a connection, filtered."""
+
+import shutil
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from acp_proxy.cli.options import (
+    connection_argument,
+    json_option,
+    jsonl_option,
+    log_option,
+    only_one,
+    opened,
+    write_json,
+    write_jsonl,
+)
+from acp_proxy.log.rows import KINDS, STREAMS
+from acp_proxy.views.jsonlines import message_object
+from acp_proxy.views.preview import preview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_proxy.recording import MessageRow
+
+_BLOCK = 1000
+_RAW = 4096
+
+
+@click.command()
+@connection_argument
+@log_option
+@click.option("--from", "stream", type=click.Choice(STREAMS), help="Only what this side wrote.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.option("--method", metavar="GLOB", help="Only this method and the answers to it.")
+@click.option("--session", metavar="ID", help="Only what is about this session.")
+@click.option("--update", metavar="GLOB", help="Only this kind of session/update.")
+@click.option("--tool-call", metavar="ID", help="Only what is about this tool call.")
+@click.option("--since-seq", type=int, metavar="SEQ", help="From this message on.")
+@click.option("--until-seq", type=int, metavar="SEQ", help="Up to this message.")
+@click.option("--grep", metavar="TEXT", help="Only what has this text in it.")
+@click.option("--odd", is_flag=True, help="Only what is flagged.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most the first N.")
+@json_option
+@jsonl_option
+def messages(
+    connection: str,
+    log: str | None,
+    as_json: bool,
+    as_jsonl: bool,
+    **wanted: object,
+) -> None:
+    """List the messages of CONNECTION (an id, the beginning of a uuid, or latest).
+
+    SEQ counts everything observed, from 1. WHAT is the method with the id, or the
+    request that is answered; ABOUT the session (s), tool call (c) and terminal (t);
+    TOOK the time from a request to its answer. Exits with 1 when nothing fits.
+    """
+    only_one({"--json": as_json, "--jsonl": as_jsonl})
+    with opened(log) as recording:
+        rows = recording.messages(connection, raw=_RAW, **wanted)  # type: ignore[arg-type]
+        if as_json:
+            write_json(message_object(row, preview(row)) for row in rows)
+        elif as_jsonl:
+            write_jsonl(message_object(row, preview(row)) for row in rows)
+        elif not _write_tables(rows):
+            sys.exit(1)
+
+
+def _write_tables(rows: "Iterator[MessageRow]") -> bool:
+    """Print the rows as tables of some hundred lines; tell whether there was any."""
+    from acp_proxy.views.tables import fit, message_cells, messages_table
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    found = False
+    while block := list(islice(rows, _BLOCK)):
+        text = messages_table([message_cells(row, preview(row)) for row in block])
+        click.echo(text if width is None else fit(text, width))
+        found = True
+    return found

@@ -1,0 +1,116 @@
+"""What several commands share: the log option, the connection argument, opening, JSON output."""
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from acp_proxy.errors import AcpProxyError
+from acp_proxy.log.place import VARIABLE, log_path
+from acp_proxy.log.schema import NoLogError
+from acp_proxy.recorder.leftovers import Waiting, settle
+from acp_proxy.recording import Recording, open_recording
+from acp_proxy.views.jsonlines import dumps
+from acp_proxy.views.safe_text import visible
+from acp_proxy.views.tables import command_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+log_option = click.option(
+    "--log",
+    metavar="PATH",
+    help=f"The log to use; default: ${VARIABLE}, else log.db in your platform's state folder.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+jsonl_option = click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON object a line.")
+connection_argument = click.argument("connection", default="latest")
+
+
+class Failure(click.ClickException):
+    """What an AcpProxyError becomes at the command line: its text, exit code 1."""
+
+    exit_code = 1
+
+    def show(self, file: Any = None) -> None:
+        """Print the message, harmless."""
+        click.echo(f"acp-proxy: {visible(self.message)}", err=True)
+
+
+@contextlib.contextmanager
+def failing_plainly() -> "Iterator[None]":
+    """In this context, turn our errors into messages."""
+    try:
+        yield
+    except AcpProxyError as error:
+        raise Failure(str(error)) from error
+
+
+@contextlib.contextmanager
+def opened(log: str | None) -> "Iterator[Recording]":
+    """Open a log to read it, after what waits in journals had its chance to get in."""
+    path = log_path(log)
+    waiting = settle(path)
+    warn_of(waiting)
+    with failing_plainly(), open_recording(path) as recording:
+        yield recording
+
+
+@contextlib.contextmanager
+def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
+    """Open a log to read it; None, and a word on stderr, when nothing was recorded yet."""
+    path = log_path(log)
+    warn_of(settle(path))
+    with failing_plainly(), contextlib.ExitStack() as stack:
+        try:
+            recording = stack.enter_context(open_recording(path))
+        except NoLogError as error:
+            click.echo(f"acp-proxy: {visible(str(error))}", err=True)
+            recording = None
+        yield recording
+
+
+def warn_of(waiting: "Iterable[Waiting]") -> None:
+    """Say on stderr which recordings are not in the log, and why."""
+    for journal in waiting:
+        what = visible(command_text(journal.command))[:60] or journal.uuid
+        click.echo(
+            f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
+            f"{visible(journal.path)}): {visible(journal.why)}",
+            err=True,
+        )
+
+
+def write_json(objects: "Iterable[dict[str, Any]]") -> None:
+    """Print objects as one JSON array, as they come."""
+    before = "[\n"
+    for item in objects:
+        click.echo(before + dumps(item), nl=False)
+        before = ",\n"
+    click.echo("\n]" if before == ",\n" else "[]")
+
+
+def write_jsonl(objects: "Iterable[dict[str, Any]]") -> None:
+    """Print objects one a line."""
+    for item in objects:
+        click.echo(dumps(item))
+
+
+def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:
+    """Write bytes as they are, to a file or to stdout."""
+    with contextlib.ExitStack() as stack:
+        if output is None or output == "-":
+            file = sys.stdout.buffer
+        else:
+            file = stack.enter_context(open(output, "wb"))
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+
+
+def only_one(given: "dict[str, bool]") -> None:
+    """Refuse options that exclude each other."""
+    chosen = [name for name, is_set in given.items() if is_set]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} exclude each other; give one")

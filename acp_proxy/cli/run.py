@@ -1,0 +1,69 @@
+"""``acp-proxy run``: stand between a client and an agent, and record."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from acp_proxy.errors import AgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+OFF_VARIABLE = "ACP_PROXY_OFF"
+_VALUED = ("--log", "--label")
+
+
+def read_plainly(arguments: "Sequence[str]") -> "tuple[list[str], str | None, str | None] | None":
+    """Return (command, log, label) from plain arguments; None when click must see to them.
+
+    What follows the first word that is no option of ours belongs to the agent, verbatim.
+    """
+    values: dict[str, str] = {}
+    at = 0
+    while at < len(arguments):
+        word = arguments[at]
+        if not word.startswith("-"):
+            break
+        if word == "--":
+            at += 1
+            break
+        name, equals, value = word.partition("=")
+        if name not in _VALUED or (not equals and at + 1 >= len(arguments)):
+            return None
+        values[name] = value if equals else arguments[at + 1]
+        at += 1 if equals else 2
+    command = list(arguments[at:])
+    return (command, values.get("--log"), values.get("--label")) if command else None
+
+
+def start(command: "Sequence[str]", log: str | None, label: str | None) -> "NoReturn":
+    """Run the proxy; end as the agent ends."""
+    if os.environ.get(OFF_VARIABLE, "") not in ("", "0"):
+        _become(command)
+    from acp_proxy.proxy import run_proxy
+
+    try:
+        run_proxy(command, log=log, label=label)
+    except AgentError as error:
+        _fail(error)
+
+
+def _become(command: "Sequence[str]") -> "NoReturn":
+    """Replace this process by the agent: nothing is recorded."""
+    import signal
+
+    from acp_proxy.relay.agent import explain
+
+    for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and that would be inherited
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvp(command[0], list(command))  # noqa: S606 - running the agent is our purpose
+    except OSError as error:
+        _fail(explain(command[0], error))
+
+
+def _fail(error: AgentError) -> "NoReturn":
+    sys.stderr.write(f"acp-proxy: {error}\n")
+    sys.stderr.flush()
+    os._exit(error.exit_code)

@@ -1,0 +1,31 @@
+"""``acp-proxy run`` as click sees it: its help, and what is wrong with its arguments."""
+
+import click
+
+from acp_proxy.cli import run as run_module
+from acp_proxy.cli.options import log_option
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False}, options_metavar="[OPTIONS] [--]"
+)
+@log_option
+@click.option("--label", metavar="TEXT", help="A text to find this connection by.")
+@click.argument(
+    "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
+)
+def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
+    """Start an agent and record its conversation with the client that started us.
+
+    Put this before the agent's command wherever your client's settings name it:
+
+    \b
+      claude-agent-acp                  becomes
+      acp-proxy run -- claude-agent-acp
+
+    Bytes, signals and the exit status pass unchanged, and nothing of our own is
+    written to stdout or stderr. Options of COMMAND go to it verbatim. With
+    ACP_PROXY_OFF=1 in the environment the agent takes this process's place and
+    nothing is recorded.
+    """
+    run_module.start(command, log, label)

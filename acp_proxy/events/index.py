@@ -1,0 +1,267 @@
+"""What the log's ``messages`` table says of a frame: classified, paired, labelled, its oddities flagged.
+
+One Indexer follows one connection from its first frame. It is all that the
+recorder, ``log reindex``, ``import`` and ``verify`` know of messages, so that
+they cannot differ. Pure: it gets times, it reads no clock.
+"""
+
+from typing import Any, NamedTuple
+
+from acp_proxy.events.labels import (
+    NO_LABELS,
+    V1_ONLY_METHODS,
+    V1_ONLY_UPDATES,
+    V2_ONLY_METHODS,
+    V2_ONLY_UPDATES,
+    Labels,
+    labels_of,
+)
+from acp_proxy.wire.correlation import Correlator
+from acp_proxy.wire.framing import Frame
+from acp_proxy.wire.jsonrpc import (
+    Direction,
+    Kind,
+    Message,
+    classify_frame,
+    id_text,
+    text_message,
+)
+
+_STREAM_CODES = {Direction.CLIENT: 0, Direction.AGENT: 1, Direction.STDERR: 2}
+_KIND_CODES = {
+    Kind.NOTIFICATION: 0,
+    Kind.REQUEST: 1,
+    Kind.RESULT: 2,
+    Kind.ERROR: 3,
+    Kind.TEXT: 4,
+    Kind.INVALID: 5,
+}
+_FINAL = ("completed", "failed", "cancelled")
+_MAX_INTEGER = 2**63 - 1
+
+Entry = tuple[
+    int | None, int, int, int, str | None, str | None, str | None, str | None, str | None,
+    str | None, int | None, int | None, int | None, str | None, str | None,
+]  # fmt: skip
+"""The columns of ``messages`` after its key, in their order (acp_proxy.log.rows.IndexRow)."""
+
+
+class _Request(NamedTuple):
+    """What is remembered of a request until it is answered."""
+
+    seq: int
+    elapsed_ns: int | None
+    method: str | None
+    labels: Labels
+
+
+class Indexer:
+    """Follows one connection.
+
+    Attributes:
+        seq: The seq of the last message seen; 0 before the first.
+        protocol_version: As the agent's latest successful ``initialize`` answer says; None before.
+        client: ``name``, ``title``, ``version`` as the client's ``initialize`` says.
+        agent: The same of the agent's answer.
+
+    """
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.protocol_version: int | str | None = None
+        self.client: dict[str, str] = {}
+        self.agent: dict[str, str] = {}
+        self._open = Correlator[_Request]()
+        self._sessions: set[str] = set()
+        self._final_calls: set[tuple[str | None, str]] = set()
+
+    def add(self, direction: Direction, frame: Frame, elapsed_ns: int | None) -> list[Entry]:
+        """Return the index entries of the next frame, one per message; their seqs follow ``seq``."""
+        stream = _STREAM_CODES[direction]
+        if direction is Direction.STDERR:
+            self.seq += 1
+            message = text_message(frame.raw)
+            return [
+                (None, stream, 4, frame.size, None, None, None, None, None, None, None, None, None,
+                 " ".join(message.flags) or None, None)
+            ]  # fmt: skip
+        entries = []
+        for message in classify_frame(frame):
+            self.seq += 1
+            entries.append(self._entry(direction, stream, frame, message, elapsed_ns))
+        return entries
+
+    def pending(self) -> list[int]:
+        """Return the seqs of the requests that are not answered yet."""
+        return [request.seq for request in self._open.pending()]
+
+    def _entry(
+        self,
+        direction: Direction,
+        stream: int,
+        frame: Frame,
+        message: Message,
+        elapsed_ns: int | None,
+    ) -> Entry:
+        kind = message.kind
+        flags = message.flags
+        request_seq = duration_ns = error_code = None
+        if kind is Kind.NOTIFICATION:
+            labels = labels_of(message)
+            flags = self._judge_notification(direction, message, labels, flags)
+        elif kind is Kind.REQUEST:
+            labels = labels_of(message)
+            flags = self._judge_request(direction, message, labels, elapsed_ns, flags)
+        elif kind is Kind.RESULT or kind is Kind.ERROR:
+            request, flags = self._pair(direction, message, flags)
+            labels = labels_of(message, request.labels if request else NO_LABELS)
+            if request is not None:
+                request_seq = request.seq
+                if elapsed_ns is not None and request.elapsed_ns is not None:
+                    duration_ns = elapsed_ns - request.elapsed_ns
+                self._learn(direction, message, request)
+            if kind is Kind.ERROR:
+                error_code = _error_code(message)
+            elif labels.session_id is not None:
+                self._sessions.add(labels.session_id)
+        else:
+            labels = NO_LABELS
+        return (
+            message.batch_index,
+            stream,
+            _KIND_CODES[kind],
+            frame.size,
+            _storable(message.method),
+            message.id,
+            labels.session_id,
+            labels.session_update,
+            labels.tool_call_id,
+            labels.terminal_id,
+            request_seq,
+            duration_ns,
+            error_code,
+            " ".join(flags) or None,
+            message.reason,
+        )
+
+    def _pair(
+        self, direction: Direction, message: Message, flags: tuple[str, ...]
+    ) -> tuple[_Request | None, tuple[str, ...]]:
+        answered = self._open.response(direction, message.id or "")
+        if answered is None:
+            return None, (*flags, "orphan")
+        if answered.ambiguous:
+            flags = (*flags, "duplicate-id")
+        if answered.cancelled:
+            flags = (*flags, "late")
+        return answered.request, flags
+
+    def _judge_request(
+        self,
+        direction: Direction,
+        message: Message,
+        labels: Labels,
+        elapsed_ns: int | None,
+        flags: tuple[str, ...],
+    ) -> tuple[str, ...]:
+        request = _Request(self.seq, elapsed_ns, message.method, labels)
+        if self._open.request(direction, message.id or "", request):
+            flags = (*flags, "duplicate-id")
+        if direction is Direction.CLIENT:
+            if labels.session_id is not None:
+                self._sessions.add(labels.session_id)
+            if message.method == "initialize":
+                params = _member(message.value, "params")
+                self.client = _names(params, "clientInfo")
+        elif labels.session_id is not None and labels.session_id not in self._sessions:
+            flags = (*flags, "early")
+        return self._judge_version(message.method, V1_ONLY_METHODS, V2_ONLY_METHODS, flags)
+
+    def _judge_notification(
+        self, direction: Direction, message: Message, labels: Labels, flags: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        if message.method == "$/cancel_request":
+            target = _member(message.value, "params").get("requestId")
+            self._open.cancel(direction, id_text(target))
+            return flags
+        if direction is Direction.CLIENT or labels.session_id is None:
+            return flags
+        if labels.session_id not in self._sessions:
+            flags = (*flags, "early")
+        update = labels.session_update
+        if labels.tool_call_id is not None and update in ("tool_call", "tool_call_update"):
+            flags = self._judge_tool_call(message, labels, flags)
+        return self._judge_version(update, V1_ONLY_UPDATES, V2_ONLY_UPDATES, flags)
+
+    def _judge_tool_call(
+        self, message: Message, labels: Labels, flags: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        key = (labels.session_id, labels.tool_call_id or "")
+        status = message.value["params"]["update"].get("status")
+        if labels.session_update == "tool_call":
+            self._final_calls.discard(key)
+            if status is None:
+                flags = (*flags, "no-status")
+        elif key in self._final_calls:
+            flags = (*flags, "after-final")
+        if status in _FINAL:
+            self._final_calls.add(key)
+        return flags
+
+    def _judge_version(
+        self,
+        word: str | None,
+        v1_only: frozenset[str],
+        v2_only: frozenset[str],
+        flags: tuple[str, ...],
+    ) -> tuple[str, ...]:
+        """Flag what exists in the other version only than the one agreed on."""
+        version = self.protocol_version
+        if (version == 1 and word in v2_only) or (version == 2 and word in v1_only):  # noqa: PLR2004 - versions
+            return (*flags, "other-version")
+        return flags
+
+    def _learn(self, direction: Direction, message: Message, request: _Request) -> None:
+        """Take from the answer to ``initialize`` who the agent is and which version holds."""
+        if (
+            direction is not Direction.AGENT
+            or request.method != "initialize"
+            or message.kind is not Kind.RESULT
+        ):
+            return
+        result = _member(message.value, "result")
+        version = result.get("protocolVersion")
+        if type(version) is str:
+            self.protocol_version = _storable(version)
+        elif type(version) is int and abs(version) <= _MAX_INTEGER:
+            self.protocol_version = version
+        self.agent = _names(result, "agentInfo")
+
+
+def _names(holder: dict[str, Any], v1_key: str) -> dict[str, str]:
+    """Return name, title and version of an Implementation: ``clientInfo``/``agentInfo`` or ``info``."""
+    info = holder.get(v1_key, holder.get("info"))
+    if type(info) is not dict:
+        return {}
+    return {
+        key: _storable(info[key]) or ""
+        for key in ("name", "title", "version")
+        if type(info.get(key)) is str
+    }
+
+
+def _error_code(message: Message) -> int | None:
+    code = _member(message.value, "error").get("code")
+    return code if type(code) is int and abs(code) <= _MAX_INTEGER else None
+
+
+def _member(value: Any, key: str) -> dict[str, Any]:
+    member = value.get(key) if type(value) is dict else None
+    return member if type(member) is dict else {}
+
+
+def _storable(text: str | None) -> str | None:
+    """Return text as SQLite can hold it: a lone surrogate becomes visible."""
+    if text is None or text.isascii():
+        return text
+    return text.encode(errors="backslashreplace").decode()

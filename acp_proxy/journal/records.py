@@ -1,0 +1,168 @@
+"""The bytes of a journal: its header, its records, the facts in control records.
+
+A file is a header of HEADER_SIZE bytes, then records without padding. A record is
+a fixed head (length, checksum, stream, offset in the stream, two clocks) and its
+bytes. The checksum covers all that follows it, so a record that was not written
+whole (kill, power, a full disk) is never taken for a whole one.
+
+The header holds one slot that can be rewritten in place, on a disk too full for
+another record: bytes lost since the last record, and the agent's end.
+"""
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+from zlib import crc32
+
+MAGIC = b"ACPJRNL1"
+HEADER_SIZE = 64
+_HEADER = struct.Struct("<8s8xQQQq16x")
+HEAD = struct.Struct("<IIQqqB3x")
+"""length, checksum, offset in the stream, monotonic ns, wall clock ns, stream."""
+HEAD_SIZE = HEAD.size
+MAX_DATA = 16 * 1024 * 1024
+"""No record holds more bytes; a head that claims more is not sound."""
+_CHECKED_FROM = 8  # the checksum covers the head from here on, and the bytes
+_NO_STATUS = -(2**63)
+
+Facts = dict[str, str | int | list[str]]
+"""What a control record says: names to texts, numbers or lists of texts."""
+
+
+class Stream(IntEnum):
+    """Where the bytes of a record came from."""
+
+    CLIENT = 0
+    AGENT = 1
+    STDERR = 2
+    CONTROL = 3
+
+
+class Record(NamedTuple):
+    """One record of a journal.
+
+    Attributes:
+        position: Where it begins in the file.
+        stream: Whose bytes they are; CONTROL for facts about the connection.
+        offset: Where they stand in their stream; 0 for control records.
+        monotonic_ns: The proxy's monotonic clock when they were read.
+        time_ns: The wall clock then, in ns since 1970.
+        data: The bytes.
+
+    """
+
+    position: int
+    stream: Stream
+    offset: int
+    monotonic_ns: int
+    time_ns: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the next record begins."""
+        return self.position + HEAD_SIZE + len(self.data)
+
+
+class Slot(NamedTuple):
+    """What the header's slot says.
+
+    Attributes:
+        lost: Bytes relayed but not recorded, per stream, after the last record.
+        wait_status: The agent's status as wait(2) gives it, None while unknown.
+
+    """
+
+    lost: tuple[int, int, int] = (0, 0, 0)
+    wait_status: int | None = None
+
+
+def encode_header(slot: Slot) -> bytes:
+    """Return the first HEADER_SIZE bytes of a journal."""
+    status = _NO_STATUS if slot.wait_status is None else slot.wait_status
+    return _HEADER.pack(MAGIC, *slot.lost, status)
+
+
+def decode_header(data: bytes) -> Slot | None:
+    """Return a header's slot, None when these bytes begin no journal."""
+    if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
+        return None
+    _, client, agent, stderr, status = _HEADER.unpack_from(data)
+    return Slot((client, agent, stderr), None if status == _NO_STATUS else status)
+
+
+def encode_head(stream: Stream, offset: int, monotonic_ns: int, time_ns: int, data: bytes) -> bytes:
+    """Return the head that goes before ``data``."""
+    head = HEAD.pack(len(data), 0, offset, monotonic_ns, time_ns, stream)
+    checksum = crc32(data, crc32(head[_CHECKED_FROM:]))
+    return head[:4] + checksum.to_bytes(4, "little") + head[_CHECKED_FROM:]
+
+
+def decode_record(buffer: bytes | memoryview, at: int, position: int) -> Record | None:
+    """Return the record at ``buffer[at:]``, None when it is not there whole and sound.
+
+    Args:
+        buffer: Bytes of the file.
+        at: Where the record begins in them.
+        position: Where the record begins in the file.
+
+    """
+    if len(buffer) - at < HEAD_SIZE:
+        return None
+    length, checksum, offset, monotonic_ns, time_ns, stream = HEAD.unpack_from(buffer, at)
+    start = at + HEAD_SIZE
+    if len(buffer) - start < length or length > MAX_DATA or stream > Stream.CONTROL:
+        return None
+    data = bytes(buffer[start : start + length])
+    if crc32(data, crc32(buffer[at + _CHECKED_FROM : start])) != checksum:
+        return None
+    return Record(position, Stream(stream), offset, monotonic_ns, time_ns, data)
+
+
+def record_length(buffer: bytes | memoryview, at: int) -> int | None:
+    """Return how long the record at ``buffer[at:]`` claims to be, head included; None if absurd."""
+    if len(buffer) - at < HEAD_SIZE:
+        return None
+    (length,) = struct.unpack_from("<I", buffer, at)
+    return HEAD_SIZE + int(length) if length <= MAX_DATA else None
+
+
+def encode_facts(facts: Facts) -> bytes:
+    r"""Return facts as the bytes of a control record: ``key=kind:value`` fields, NUL-ended.
+
+    >>> decode_facts(encode_facts({"event": "start", "pid": 7, "command": ["a", ""]}))
+    {'event': 'start', 'pid': 7, 'command': ['a', '']}
+    """
+    fields: list[str] = []
+    for key, value in facts.items():
+        if isinstance(value, int):
+            fields.append(f"{key}=i:{value}")
+        elif isinstance(value, str):
+            fields.append(f"{key}=s:{value}")
+        else:
+            fields.append(f"{key}=l:{len(value)}")
+            fields.extend(value)
+    # A NUL cannot be in an argument, a path or an environment; in a label it becomes visible.
+    return b"".join(
+        field.replace("\0", "\u2400").encode(errors="surrogateescape") + b"\0" for field in fields
+    )
+
+
+def decode_facts(data: bytes) -> Facts:
+    """Return the facts in a control record; what cannot be understood is left out."""
+    fields = [field.decode(errors="surrogateescape") for field in data.split(b"\0")][:-1]
+    facts: Facts = {}
+    at = 0
+    while at < len(fields):
+        key, _, typed = fields[at].partition("=")
+        kind, _, text = typed.partition(":")
+        at += 1
+        if kind == "s":
+            facts[key] = text
+        elif kind in ("i", "l") and text.lstrip("-").isdigit():
+            if kind == "i":
+                facts[key] = int(text)
+            else:
+                facts[key] = fields[at : at + int(text)]
+                at += int(text)
+    return facts

@@ -1,0 +1,140 @@
+"""The folders of journals: where a new one goes, which are left over, who works on one.
+
+A journal stands beside its log, in ``LOG.journals/``. (``LOG-journal`` would be
+the name of SQLite's own rollback journal: a folder of that name makes the log
+unusable.) Where that folder cannot be written, a fallback folder serves, and the
+journal's first record names its log.
+"""
+
+import contextlib
+import fcntl
+import os
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from acp_proxy.journal.append import JournalWriter
+
+_LOCK_SUFFIX = ".lock"
+
+
+def folder_of(log: str) -> str:
+    """Return the folder of the journals of a log."""
+    return log + ".journals"
+
+
+def fallback_folder(log: str) -> str:
+    """Return where journals of a log go when its own folder cannot be written."""
+    # Seldom needed, and slow to import: the agent's client waits for the journal.
+    import hashlib  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+
+    name = hashlib.sha256(os.fsencode(log)).hexdigest()[:16]
+    return os.path.join(tempfile.gettempdir(), f"acp-proxy-{os.getuid()}", name)
+
+
+def create(
+    log: str, uuid: str, notify: "Callable[[], object] | None" = None
+) -> "JournalWriter | None":
+    """Return a new journal for a connection, None when no place can be written."""
+    from acp_proxy.journal.append import JournalWriter  # noqa: PLC0415 - readers need no writer
+
+    for folder_for in (folder_of, fallback_folder):
+        with contextlib.suppress(OSError):
+            folder = folder_for(log)
+            make_private_folder(folder)
+            return JournalWriter(os.path.join(folder, uuid), notify)
+    return None
+
+
+def make_private_folder(folder: str) -> None:
+    """Make a folder, and those above it that are missing, 0700.
+
+    Raises:
+        OSError: It cannot be made, or belongs to somebody else.
+
+    """
+    parent = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        if parent != folder and not os.path.isdir(parent):
+            make_private_folder(parent)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+    status = os.lstat(folder)
+    if stat.S_ISLNK(status.st_mode) or (os.getuid() not in (0, status.st_uid)):
+        raise PermissionError(f"{folder} belongs to somebody else")
+
+
+def waiting(log: str) -> list[str]:
+    """Return the paths of the journals of a log, oldest first, those in use included."""
+    return sorted(_journals(log), key=_made)
+
+
+def is_alive(path: str) -> bool:
+    """Tell whether the proxy that writes a journal still runs."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
+class Claim:
+    """The right to put a journal into its log, which one process has at a time.
+
+    Two at once would do no harm (the log refuses the second), only work in vain.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd = -1
+
+    def take(self) -> bool:
+        """Try to get it; False when another process has it."""
+        fd = os.open(self._path + _LOCK_SUFFIX, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            return False
+        self._fd = fd
+        return True
+
+    def release(self) -> None:
+        """Give it back."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path + _LOCK_SUFFIX)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def remove(path: str) -> None:
+    """Delete a journal whose bytes are all in the log, and its folder when that is empty then."""
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def _journals(log: str) -> "Iterator[str]":
+    for folder in (folder_of(log), fallback_folder(log)):
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                if "." not in name:
+                    yield os.path.join(folder, name)
+
+
+def _made(path: str) -> tuple[float, str]:
+    try:
+        return os.stat(path).st_mtime, path
+    except OSError:
+        return 0.0, path

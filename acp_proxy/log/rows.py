@@ -1,0 +1,147 @@
+"""What the log's tables hold, as Python sees it. No SQL here.
+
+The order of the codes is part of the schema (migrations m0001): append only.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+STREAMS = ("client", "agent", "stderr")
+"""Streams by their code in the log."""
+KINDS = ("notification", "request", "result", "error", "text", "invalid")
+"""Kinds of message by their code in the log."""
+
+
+class FrameRow(NamedTuple):
+    """A row of ``frames``.
+
+    Attributes:
+        seq: The seq of its first message.
+        stream: ``client``, ``agent`` or ``stderr``.
+        offset: Where it begins in its stream.
+        time_ns: Wall clock when its last byte was read, ns since 1970; None when unknown (imports).
+        elapsed_ns: The same on the monotonic clock, since the connection began.
+        raw: Its bytes; None when it was asked for without.
+        size: Its length in bytes.
+        row_id: Its row, to read its bytes piece by piece.
+
+    """
+
+    seq: int
+    stream: str
+    offset: int
+    time_ns: int | None
+    elapsed_ns: int | None
+    raw: bytes | None
+    size: int
+    row_id: int
+
+
+class IndexRow(NamedTuple):
+    """What is stored of a message beside its frame; the columns of ``messages`` after its key."""
+
+    batch_index: int | None
+    stream_code: int
+    kind_code: int
+    bytes: int
+    method: str | None
+    id: str | None
+    session_id: str | None
+    session_update: str | None
+    tool_call_id: str | None
+    terminal_id: str | None
+    request_seq: int | None
+    duration_ns: int | None
+    error_code: int | None
+    flags: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A row of ``messages`` together with the times and bytes of its frame.
+
+    Attributes:
+        seq: Its number in the connection, from 1, in the order observed.
+        time_ns: Wall clock, ns since 1970; None when unknown.
+        elapsed_ns: Since the connection began; None when unknown.
+        stream: Who wrote it: ``client``, ``agent``, ``stderr``.
+        kind: ``request``, ``notification``, ``result``, ``error``, ``invalid`` or ``text``.
+        method: Of a request or notification.
+        id: The id as JSON text.
+        request_seq: Of a response: the request that it answers.
+        request_method: That request's method.
+        duration_ns: From that request to this response.
+        flags: What is odd about it.
+        reason: Why it is invalid, or not parsed.
+        size: Length of its frame, terminator included.
+        frame_seq: The seq of its frame's first message.
+        raw: Its frame's first bytes, all of them unless the reader was asked for fewer.
+
+    """
+
+    connection_id: int
+    seq: int
+    time_ns: int | None
+    elapsed_ns: int | None
+    stream: str
+    kind: str
+    method: str | None
+    id: str | None
+    session_id: str | None
+    session_update: str | None
+    tool_call_id: str | None
+    terminal_id: str | None
+    request_seq: int | None
+    request_method: str | None
+    duration_ns: int | None
+    error_code: int | None
+    flags: tuple[str, ...]
+    reason: str | None
+    batch_index: int | None
+    size: int
+    frame_seq: int
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionRow:
+    """A row of ``connections``: one run of the proxy, or one import.
+
+    Attributes:
+        status: ``running``, ``exited``, ``killed`` (the agent died by a signal), ``lost`` (the proxy
+            did) or ``imported``.
+        protocol_version: What the agent's latest successful ``initialize`` answer said.
+        streams: Bytes relayed per stream, gaps included.
+        sha256: Hash of the recorded bytes per stream, in hexadecimal.
+        gaps: Bytes relayed but not recorded: ``{"from", "offset", "bytes"}`` each.
+        notes: What happened beside the bytes: ends of streams, dropped stderr.
+        facts: The connection object of the header of an imported file, as JSON text.
+
+    """
+
+    id: int
+    uuid: str
+    label: str | None
+    command: Any
+    cwd: str | None
+    host: str | None
+    proxy_pid: int | None
+    agent_pid: int | None
+    recorded_by: str | None
+    started_ns: int | None
+    ended_ns: int | None
+    duration_ns: int | None
+    status: str
+    exit_code: int | None
+    signal: int | None
+    protocol_version: int | str | None
+    client: dict[str, str]
+    agent: dict[str, str]
+    frames: int
+    messages: int
+    streams: dict[str, int]
+    sha256: dict[str, str | None]
+    gaps: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    facts: str | None = None

@@ -1,0 +1,231 @@
+"""Opening the log: making it, its schema's steps, who may write, what is wrong with it.
+
+Writers migrate; readers open read-only and never do (design section 5).
+"""
+
+import contextlib
+import os
+import runpy
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from acp_proxy.errors import LogError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STEPS = ("m0001_recording",)
+"""The steps of the schema that this program knows, in order."""
+
+_BUSY_MS = 5000
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+class NoLogError(LogError):
+    """There is no log at that place yet."""
+
+
+class LogUnavailableError(LogError):
+    """The log cannot be used now, but later perhaps: locked, unwritable, no room on the disk."""
+
+
+def history_path() -> Path:
+    """Return where this installation keeps the schema's history.
+
+    Raises:
+        LogError: The installation is incomplete.
+
+    """
+    places = [_PACKAGE.parent / "migrations", _PACKAGE / "migrations"]  # checkout, wheel
+    for place in places:
+        if (path := place / "migrations.py").is_file():
+            return path
+    raise LogError(f"no migrations.py in {places[0]} or {places[1]}; reinstall acp-proxy")
+
+
+def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connection:
+    """Return a connection to the log, made and brought up to date if need be.
+
+    Raises:
+        LogUnavailableError: It is locked by another process, or there is no room.
+        LogError: It cannot be used; the text says why and what to do.
+
+    """
+    with explaining(path):
+        _create_private(path)
+        connection = sqlite3.connect(
+            path, isolation_level=None, timeout=busy_ms / 1000, check_same_thread=False
+        )
+        try:
+            _use_wal(connection, busy_ms)
+            if _pending(path, _applied(connection)):
+                _migrate(path, connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_for_reading(path: str) -> sqlite3.Connection:
+    """Return a connection that can only read.
+
+    Raises:
+        LogError: There is no log, or it cannot be read; the text says why and what to do.
+
+    """
+    missing = f"there is no log at {path} yet; record into it with: acp-proxy run -- AGENT ARGS..."
+    if not os.path.exists(path):
+        raise NoLogError(missing)
+    with explaining(path):
+        connection = _connect_read_only(path)
+        try:
+            applied = _applied(connection)
+            if not applied:  # somebody is making it
+                raise NoLogError(missing)
+            if _pending(path, applied):
+                raise LogError(
+                    f"{path} was written by an older acp-proxy; "
+                    f"bring it up to date with: acp-proxy log migrate --log {path}"
+                )
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def applied_steps(path: str) -> list[str]:
+    """Return the names of the steps that a log has, also of those that this program does not know.
+
+    Raises:
+        LogError: It cannot be read.
+
+    """
+    with explaining(path):
+        connection = _connect_read_only(path)
+        try:
+            return _applied(connection)
+        finally:
+            connection.close()
+
+
+def _connect_read_only(path: str) -> sqlite3.Connection:
+    uri = f"file:{quote(os.path.abspath(path))}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        # Reading a WAL file needs its shared memory, which a read-only folder cannot give.
+        if "unable to open" not in str(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
+            raise
+        connection = sqlite3.connect(uri + "&immutable=1", uri=True, isolation_level=None)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create_private(path: str) -> None:
+    """Make an empty file that only its owner can read; SQLite gives its side files the same mode."""
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
+    """Switch to WAL; SQLite does not wait for others here, so this does."""
+    give_up = time.monotonic() + busy_ms / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _applied(connection: sqlite3.Connection) -> list[str]:
+    try:
+        rows = connection.execute(
+            "SELECT name FROM _sqlite_migrations WHERE migration_set = 'acp_proxy' ORDER BY id"
+        ).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        tables = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchall()
+        if tables:
+            raise LogError(
+                "this is an SQLite file of some other program; choose another with --log"
+            ) from error
+        return []
+    return [name for (name,) in rows]
+
+
+def _pending(path: str, applied: list[str]) -> list[str]:
+    newer = [name for name in applied if name not in STEPS]
+    if newer:
+        raise LogError(
+            f"{path} was written by a newer acp-proxy (it has step {newer[0]}); "
+            "upgrade acp-proxy to use it, or choose another with --log"
+        )
+    return [name for name in STEPS if name not in applied]
+
+
+def _migrate(path: str, connection: sqlite3.Connection) -> None:
+    """Apply what is pending, as one transaction that no second writer can enter."""
+    from sqlite_utils import Database  # noqa: PLC0415 - 100 ms; a current log never pays it
+
+    history: Any = runpy.run_path(str(history_path()))["migrations"]
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _pending(path, _applied(connection)):
+            history.apply(Database(connection, execute_plugins=False))
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextlib.contextmanager
+def explaining(path: str) -> "Iterator[None]":
+    """In this context, turn what SQLite and the system say into what a person can act on."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise explain(path, error) from error
+    except OSError as error:
+        raise LogUnavailableError(
+            f"cannot use the log {path}: {error.strerror}; "
+            "make its folder writable, or choose another with --log"
+        ) from error
+
+
+def explain(path: str, error: sqlite3.Error) -> LogError:
+    """Return what a person can do about an error of SQLite's."""
+    text = str(error)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LogUnavailableError(
+            f"{path} is locked by another program ({text}); end that, or try later"
+        )
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return LogUnavailableError(f"{path} cannot be written ({text}); make room on its disk")
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return LogUnavailableError(
+            f"cannot use the log {path}: {text}; make it and its folder writable, "
+            "or choose another with --log"
+        )
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return LogError(
+            f"{path} is damaged ({text}); move it away: a new log is made and what waits in "
+            "journals goes there, and `sqlite3 FILE .recover` may save what the old one holds"
+        )
+    return LogError(f"cannot use the log {path}: {text}; check it, or choose another with --log")

@@ -1,0 +1,236 @@
+"""Putting a connection into the log: its row, its frames, its index, all or nothing per batch.
+
+Every batch is one transaction together with the position in the journal up to
+which it reaches, so that each byte is in the log exactly once whatever dies when.
+"""
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from acp_proxy.errors import LogError
+from acp_proxy.log import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_INSERT_FRAME = (
+    "INSERT INTO frames (connection_id, seq, stream_code, offset, time_ns, elapsed_ns, raw) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
+_INSERT_MESSAGE = (
+    "INSERT INTO messages (connection_id, seq, batch_index, stream_code, kind_code, bytes, method, "
+    "id, session_id, session_update, tool_call_id, terminal_id, request_seq, duration_ns, "
+    "error_code, flags, reason) VALUES (" + ", ".join("?" * 17) + ")"
+)
+
+
+class ConflictError(LogError):
+    """Another process has put a part of this journal into the log meanwhile, or the log was replaced."""
+
+
+class LongRaw(NamedTuple):
+    """The bytes of a frame too long to hold: how many, and where to get them piece by piece."""
+
+    size: int
+    pieces: "Iterable[bytes]"
+
+
+class FrameToWrite(NamedTuple):
+    """A row for ``frames``."""
+
+    seq: int
+    stream_code: int
+    offset: int
+    time_ns: int | None
+    elapsed_ns: int | None
+    raw: bytes | LongRaw
+
+
+class Progress(NamedTuple):
+    """How far a connection is in the log; a batch goes from one to the next."""
+
+    journal_position: int
+    frames: int
+
+
+class LogWriter:
+    """A log opened for writing.
+
+    Raises:
+        LogUnavailableError: From every method: locked, or the disk is full. Nothing was written; try later.
+        LogError: From every method: it will not work later either.
+
+    """
+
+    def __init__(self, path: str, *, busy_ms: int = 5000) -> None:
+        self.path = path
+        self._db = schema.open_for_writing(path, busy_ms=busy_ms)
+        self._file = _identity(path)
+
+    def __enter__(self) -> "LogWriter":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self._db.close()
+
+    def is_replaced(self) -> bool:
+        """Tell whether the file at our path is another one by now, or none."""
+        return _identity(self.path) != self._file
+
+    def connection(self, uuid: str, columns: dict[str, Any]) -> int:
+        """Return the id of the connection of that uuid, made with these columns when it is new."""
+        with schema.explaining(self.path):
+            names = ", ".join(["uuid", *columns])
+            marks = ", ".join("?" * (len(columns) + 1))
+            self._db.execute(
+                f"INSERT INTO connections ({names}) VALUES ({marks}) ON CONFLICT (uuid) DO NOTHING",
+                (uuid, *map(_storable, columns.values())),
+            )
+            row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
+        return int(row[0])
+
+    def progress(self, connection_id: int) -> Progress:
+        """Return how far a connection is in the log."""
+        with schema.explaining(self.path):
+            row = self._db.execute(
+                "SELECT journal_position, frames FROM connections WHERE id = ?", (connection_id,)
+            ).fetchone()
+        if row is None:
+            raise ConflictError(f"connection {connection_id} has gone from {self.path}")
+        return Progress(*row)
+
+    def write(
+        self,
+        connection_id: int,
+        before: Progress,
+        after: Progress,
+        frames: "Sequence[FrameToWrite]",
+        entries: "Sequence[tuple[Any, ...]]",
+        columns: dict[str, Any],
+        *,
+        durably: bool = False,
+    ) -> None:
+        """Write one batch.
+
+        Args:
+            connection_id: Whose it is.
+            before: Where the last batch ended, as far as we know.
+            after: Where this one ends.
+            frames: Rows for ``frames``.
+            entries: Rows for ``messages``: seq, then IndexRow's columns.
+            columns: What else to set in the connection's row.
+            durably: Return only when a loss of power would not lose it.
+
+        Raises:
+            ConflictError: ``before`` is not where the log is.
+
+        """
+        with schema.explaining(self.path):
+            if durably:
+                self._db.execute("PRAGMA synchronous = FULL")
+        with self.transaction():
+            self.update(connection_id, {**after._asdict(), **columns}, expected=before)
+            self.insert(connection_id, frames, entries)
+
+    @contextlib.contextmanager
+    def transaction(self) -> "Iterator[None]":
+        """In this context, what is written is written together or not at all."""
+        with schema.explaining(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def update(
+        self, connection_id: int, columns: dict[str, Any], *, expected: Progress | None = None
+    ) -> None:
+        """Set columns of a connection's row.
+
+        Raises:
+            ConflictError: There is no such row, or it is not where it is expected to be.
+
+        """
+        sets = ", ".join(f"{name} = ?" for name in columns)
+        where = "".join(f" AND {name} = ?" for name in Progress._fields) if expected else ""
+        cursor = self._db.execute(
+            f"UPDATE connections SET {sets} WHERE id = ?{where}",
+            (*map(_storable, columns.values()), connection_id, *(expected or ())),
+        )
+        if cursor.rowcount != 1:
+            raise ConflictError(f"{self.path} is not where this recorder left it")
+
+    def insert(
+        self,
+        connection_id: int,
+        frames: "Iterable[FrameToWrite]",
+        entries: "Iterable[tuple[Any, ...]]",
+    ) -> None:
+        """Insert rows, inside a transaction."""
+        self._insert_frames(connection_id, frames)
+        self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
+
+    def replace_index(
+        self,
+        connection_id: int,
+        entries: "Iterable[tuple[Any, ...]]",
+        columns: "Callable[[], dict[str, Any]]",
+    ) -> None:
+        """Replace all that was derived from a connection's frames.
+
+        Args:
+            connection_id: Whose.
+            entries: The new rows; they may read the log, as it was, while they are written.
+            columns: Asked after the last entry for what to set in the connection's row.
+
+        """
+        with self.transaction():
+            self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
+            self.insert(connection_id, (), entries)
+            self.update(connection_id, columns())
+
+    def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
+        short: list[tuple[Any, ...]] = []
+        for frame in frames:
+            if not isinstance(frame.raw, LongRaw):
+                short.append((connection_id, *frame))
+                continue
+            cursor = self._db.execute(
+                _INSERT_LONG_FRAME, (connection_id, *frame[:-1], frame.raw.size)
+            )
+            assert cursor.lastrowid is not None
+            with self._db.blobopen("frames", "raw", cursor.lastrowid) as blob:
+                for piece in frame.raw.pieces:
+                    blob.write(piece)
+        self._db.executemany(_INSERT_FRAME, short)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        try:
+            return orjson.dumps(value).decode()
+        except orjson.JSONEncodeError:  # a path that is no UTF-8
+            return json.dumps(value)
+    if isinstance(value, str) and not value.isascii():
+        return value.encode(errors="backslashreplace").decode()
+    return value

@@ -1,0 +1,197 @@
+"""The proxy process: relay, journal and recorder put together, and the agent's end made ours.
+
+Never parses what passes, never touches SQLite, writes nothing of its own to the
+three descriptors. The agent comes first, then the threads that copy, then all
+the rest: the client waits for the agent, never for us.
+"""
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from acp_proxy import __version__
+from acp_proxy.errors import AgentError
+from acp_proxy.journal import handover, spool
+from acp_proxy.journal.records import Stream
+from acp_proxy.log.place import log_path
+from acp_proxy.relay import agent as agents
+from acp_proxy.relay import signals, stdio
+from acp_proxy.relay.pump import Pump, StderrPump
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
+
+    from acp_proxy.journal.append import JournalWriter
+    from acp_proxy.journal.records import Facts
+
+_MAX_RECORDER_RESTARTS = 3
+
+
+def run_proxy(
+    command: "Sequence[str]", *, log: str | None = None, label: str | None = None
+) -> "NoReturn":
+    """Stand between the client on our three descriptors and an agent; record; end as it ends.
+
+    Does not return: the process ends with the agent's exit code, or by its signal.
+    Recording trouble changes nothing for the two; it shows in ``acp-proxy log info``.
+
+    Args:
+        command: The agent's program and its arguments.
+        log: Path of the log; None for the default (``log.place``).
+        label: A text to find the connection by.
+
+    Raises:
+        AgentError: The agent cannot be started. That is recorded too.
+
+    """
+    stdio.fill_missing()
+    mask = signals.take_over()
+    try:
+        agent = agents.start(command, mask)
+    except AgentError as error:
+        _record_failure(error, _start_facts(command, log, label))
+        raise
+    _Connection(agent, _start_facts(command, log, label)).run()
+
+
+class _Connection:
+    """One agent, its pumps, its journal, its recorder."""
+
+    def __init__(self, agent: agents.Agent, facts: "Facts") -> None:
+        self._agent = agent
+        stdio.close_others()
+        gone, self._still_there = os.pipe2(os.O_CLOEXEC)  # hangs up when the agent has ended
+        self._wake_reader, wake_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._journal = _open_journal({**facts, "agent_pid": agent.pid}, lambda: _wake(wake_writer))
+        self._to_agent = Pump(
+            stdio.STDIN, agent.stdin, gone, self._record(Stream.CLIENT), self._client_ended
+        )
+        self._to_client = Pump(
+            agent.stdout, stdio.STDOUT, gone, self._record(Stream.AGENT), self._agent_ended
+        )
+        self._stderr = StderrPump(agent.stderr, stdio.STDERR, gone, self._record(Stream.STDERR))
+
+    def run(self) -> "NoReturn":
+        """Copy until the agent has ended, then end like it."""
+        for pump in (self._to_client, self._to_agent, self._stderr):
+            pump.start()
+        signals.forward_to(self._agent.pid)
+        # Before trio is imported: the recorder starts up while that goes on.
+        recorder = self._start_recorder()
+        import trio  # noqa: PLC0415 - 90 ms that nobody waits for: the bytes flow already
+
+        status = trio.run(self._supervise, recorder)
+        if self._stderr.dropped:
+            self._note({"event": "stderr dropped", "bytes": self._stderr.dropped})
+        if self._journal is not None:
+            self._journal.close(status)
+        agents.exit_like(status)
+
+    async def _supervise(self, recorder: "subprocess.Popen[bytes] | None") -> int:
+        """Wait for the agent's end and the last bytes; keep a recorder running meanwhile."""
+        import trio  # noqa: PLC0415 - see run
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._keep_recording, recorder)
+            status = await trio.to_thread.run_sync(self._agent.wait)
+            os.close(self._still_there)
+            await trio.to_thread.run_sync(self._to_client.join)
+            await trio.to_thread.run_sync(self._stderr.join)
+            nursery.cancel_scope.cancel()
+        return status
+
+    async def _keep_recording(self, recorder: "subprocess.Popen[bytes] | None") -> None:
+        """Start the recorder again when it dies; not when it says that it cannot work."""
+        import trio  # noqa: PLC0415 - see run
+
+        for _ in range(_MAX_RECORDER_RESTARTS):
+            if recorder is None:
+                return
+            code = await trio.to_thread.run_sync(recorder.wait, abandon_on_cancel=True)
+            if code in (handover.DONE, handover.GAVE_UP):
+                return
+            recorder = self._start_recorder()
+
+    def _start_recorder(self) -> "subprocess.Popen[bytes] | None":
+        if self._journal is None:
+            return None
+        with contextlib.suppress(OSError):
+            return handover.start_recorder(self._journal.path, self._wake_reader)
+        return None
+
+    def _record(self, stream: Stream) -> "Callable[[bytes], object]":
+        journal = self._journal
+        if journal is None:
+            return lambda _: None
+        return lambda chunk: journal.append(stream, chunk)
+
+    def _note(self, facts: "Facts") -> None:
+        if self._journal is not None:
+            self._journal.note(facts)
+
+    def _client_ended(self, why: str, undelivered: int) -> None:
+        self._note({"event": "end", "stream": "client", "why": why, "undelivered": undelivered})
+        self._agent.close_stdin()
+        if why == "sink gone":  # the client's next write must fail, as the agent meant it to
+            stdio.let_go(stdio.STDIN)
+
+    def _agent_ended(self, why: str, undelivered: int) -> None:
+        self._note({"event": "end", "stream": "agent", "why": why, "undelivered": undelivered})
+        if why == "sink gone":
+            self._agent.close_stdout()
+        stdio.let_go(stdio.STDOUT)
+
+
+def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -> "Facts":
+    try:
+        cwd = os.getcwd()
+    except OSError:  # somebody deleted it
+        cwd = ""
+    facts: Facts = {
+        "event": "start",
+        "uuid": _new_uuid(),
+        "log": log_path(log),
+        "command": list(command),
+        "cwd": cwd,
+        "host": os.uname().nodename,
+        "proxy_pid": os.getpid(),
+        "version": __version__,
+    }
+    if label is not None:
+        facts["label"] = label
+    return facts
+
+
+def _new_uuid() -> str:
+    """Return a random UUID; the module of that name takes 8 ms to import."""
+    raw = bytearray(os.urandom(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _open_journal(
+    facts: "Facts", notify: "Callable[[], object] | None" = None
+) -> "JournalWriter | None":
+    journal = spool.create(str(facts["log"]), str(facts["uuid"]), notify)
+    if journal is not None:
+        journal.note(facts)
+    return journal
+
+
+def _wake(pipe: int) -> None:
+    with contextlib.suppress(OSError):  # full: the recorder has enough to wake up for
+        os.write(pipe, b"!")
+
+
+def _record_failure(error: AgentError, facts: "Facts") -> None:
+    """Record a connection whose agent never started."""
+    journal = _open_journal(facts)
+    if journal is not None:
+        journal.note({"event": "not started", "why": str(error)})
+        journal.close(error.exit_code << 8)
+        with contextlib.suppress(OSError):
+            handover.start_recorder(journal.path)

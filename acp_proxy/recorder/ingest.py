@@ -1,0 +1,292 @@
+"""One journal into the log: records to frames to rows, and the point from which to go on.
+
+Theory of operation. The log says how far it is: a position in the journal before
+which every byte is in a frame, and per stream how many bytes are. Starting, or
+starting again after any death, reads the journal from there, steps over what is
+stored, and has followed all stored frames with the Indexer first, so that going on
+gives the rows that going through would have given.
+"""
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_proxy.events.index import Indexer
+from acp_proxy.journal.records import Facts, Record, Stream, decode_facts
+from acp_proxy.log.reader import LogReader
+from acp_proxy.log.rows import STREAMS
+from acp_proxy.log.writer import FrameToWrite, LogWriter, LongRaw, Progress
+from acp_proxy.wire.framing import Frame, LineFramer
+from acp_proxy.wire.jsonrpc import MAX_PARSED, Direction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_proxy.journal.tail import JournalReader
+
+DIRECTIONS = (Direction.CLIENT, Direction.AGENT, Direction.STDERR)
+_LONGEST_ROW = 512 * 1024 * 1024  # SQLite's own limit for a value is 1,000,000,000 bytes
+
+
+class _Line(NamedTuple):
+    """Where in the journal the unfinished line of a stream began, and when it last grew."""
+
+    position: int
+    last: Record
+
+
+class Ingest:
+    """A connection on its way from a journal into the log.
+
+    Args:
+        journal: Its journal.
+        start: The journal's first record.
+        writer: The log.
+
+    """
+
+    def __init__(self, journal: "JournalReader", start: Record, writer: LogWriter) -> None:
+        self._journal = journal
+        self._writer = writer
+        self._start = start
+        facts = decode_facts(start.data) if start.stream is Stream.CONTROL else {}
+        uuid = str(facts.get("uuid") or os.path.basename(journal.path))
+        self._id = writer.connection(uuid, _start_columns(facts, start))
+        self._index = Indexer()
+        self._sha = [hashlib.sha256() for _ in STREAMS]
+        with LogReader(writer.path) as reader:
+            row = reader.connection(uuid)
+            self._follow(reader)
+        self._progress = writer.progress(self._id)
+        self._framers = [LineFramer(row.streams[stream], MAX_PARSED) for stream in STREAMS]
+        self._lines: list[_Line | None] = [None, None, None]
+        self._gaps, self._notes = list(row.gaps), list(row.notes)
+        self._wait_status: int | None = None
+        self._frames: list[FrameToWrite] = []
+        self._entries: list[tuple[Any, ...]] = []
+        self._dirty = False
+        self.ended = False
+        self.position = self._progress.journal_position
+        self._last = start
+
+    def take(self, records: list[Record]) -> None:
+        """Turn records into rows; ``commit`` writes them."""
+        for record in records:
+            self._last = record
+            if record.stream is Stream.CONTROL:
+                self._take_facts(record)
+            else:
+                self._take_bytes(record)
+            self.position = record.end
+
+    def commit(self) -> None:
+        """Write what was taken. After an exception it can be tried again.
+
+        Raises:
+            LogUnavailableError: Nothing was written; try later.
+            LogError: It will not work later either, ConflictError included.
+
+        """
+        if self._frames or self._dirty:
+            self._write({}, durably=False)
+
+    def finish(self) -> None:
+        """Write the connection's end: all that the journal holds is in the log then."""
+        slot = self._journal.slot()
+        for stream, framer in enumerate(self._framers):
+            self._flush(Stream(stream), self._last)
+            if slot is not None and slot.lost[stream]:
+                self._gap(Stream(stream), framer.offset, slot.lost[stream])
+        status = self._wait_status
+        if status is None and slot is not None:
+            status = slot.wait_status
+        columns: dict[str, Any] = {
+            "status": "lost",
+            "ended_ns": self._last.time_ns,
+            "duration_ns": self._elapsed(self._last),
+        }
+        if status is not None and os.WIFSIGNALED(status):
+            columns |= {"status": "killed", "signal": os.WTERMSIG(status)}
+        elif status is not None:
+            columns |= {"status": "exited", "exit_code": os.waitstatus_to_exitcode(status)}
+        if (left := self._journal.size() - self.position) > 0 and self._journal.is_damaged(
+            self.position
+        ):
+            self._note({"event": "journal damaged", "position": self.position, "bytes": left})
+        self._write(columns, durably=True)
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether there are bytes in the journal that could not be read."""
+        return any(note["event"] == "journal damaged" for note in self._notes)
+
+    def _follow(self, reader: LogReader) -> None:
+        """Bring hashes and index to where the log is, from the frames stored so far."""
+        for row in reader.frames(self._id):
+            stream = STREAMS.index(row.stream)
+            for piece in reader.pieces(row):
+                self._sha[stream].update(piece)
+            frame = Frame(row.offset, row.raw or b"", row.size)
+            self._index.add(DIRECTIONS[stream], frame, row.elapsed_ns)
+
+    def _take_bytes(self, record: Record) -> None:
+        stream = record.stream
+        framer = self._framers[stream]
+        line = self._lines[stream]
+        expected = framer.offset if line is None else line.last.offset + len(line.last.data)
+        data = record.data
+        if record.offset < expected:  # stored before the recorder died
+            data = data[expected - record.offset :]
+            if not data:
+                return
+        elif record.offset > expected:
+            self._gap(stream, expected, record.offset - expected)
+            line = None
+        frames = framer.feed(data)
+        for frame in frames:
+            self._add(stream, frame, record, line.position if line else record.position)
+            line = None
+        if data.endswith(b"\n"):
+            self._lines[stream] = None
+        else:
+            self._lines[stream] = _Line(line.position if line else record.position, record)
+
+    def _take_facts(self, record: Record) -> None:
+        facts = decode_facts(record.data)
+        event = facts.get("event")
+        if event == "exit":
+            self.ended = True
+            self._wait_status = _number(facts, "wait_status")
+        elif event == "gap":
+            stream = Stream(_number(facts, "stream") or 0)
+            self._gap(stream, _number(facts, "offset") or 0, _number(facts, "bytes") or 0)
+        elif event == "end":
+            stream = Stream.CLIENT if facts.get("stream") == "client" else Stream.AGENT
+            self._flush(stream, record)
+            self._note({**facts, "elapsed_ns": self._elapsed(record)})
+        elif event != "start":
+            self._note({**facts, "elapsed_ns": self._elapsed(record)})
+
+    def _gap(self, stream: Stream, offset: int, size: int) -> None:
+        """Note that bytes were relayed but not recorded; the line around them is cut there."""
+        self._flush(stream, self._last)
+        framer = self._framers[stream]
+        if (missing := offset + size - framer.offset) <= 0:
+            return  # told before
+        self._gaps.append({"from": STREAMS[stream], "offset": framer.offset, "bytes": missing})
+        framer.skip(missing)
+        self._dirty = True
+
+    def _note(self, note: dict[str, Any]) -> None:
+        if note not in self._notes:
+            self._notes.append(note)
+            self._dirty = True
+
+    def _flush(self, stream: Stream, record: Record) -> None:
+        """Take an unfinished line as it stands."""
+        line = self._lines[stream]
+        frame = self._framers[stream].close()
+        self._lines[stream] = None
+        if frame is not None and line is not None:
+            self._add(stream, frame, line.last, line.position)
+
+    def _add(self, stream: Stream, frame: Frame, record: Record, position: int) -> None:
+        """Add a frame; ``record`` brought its last byte, its first stands at ``position``."""
+        elapsed_ns = self._elapsed(record)
+        whole = frame.size == len(frame.raw)
+        if whole:
+            self._sha[stream].update(frame.raw)
+            parts = [frame]
+        else:
+            parts = [
+                Frame(
+                    frame.offset + at,
+                    frame.raw if not at else b"",
+                    min(_LONGEST_ROW, frame.size - at),
+                )
+                for at in range(0, frame.size, _LONGEST_ROW)
+            ]
+        for part in parts:
+            seq = self._index.seq + 1
+            entries = self._index.add(DIRECTIONS[stream], part, elapsed_ns)
+            raw = part.raw if whole else LongRaw(part.size, _Pieces(self, stream, part, position))
+            self._frames.append(
+                FrameToWrite(seq, stream, part.offset, record.time_ns, elapsed_ns, raw)
+            )
+            self._entries += [(seq + n, *entry) for n, entry in enumerate(entries)]
+        if not whole:
+            for piece in self._pieces(stream, frame, position):
+                self._sha[stream].update(piece)
+
+    def _pieces(self, stream: Stream, frame: Frame, position: int) -> "Iterator[bytes]":
+        """Yield the bytes of a long frame from the journal."""
+        end = frame.offset + frame.size
+        for record in self._journal.records(position):
+            if record.stream is stream and record.offset + len(record.data) > frame.offset:
+                yield record.data[max(frame.offset - record.offset, 0) : end - record.offset]
+                if record.offset + len(record.data) >= end:
+                    return
+
+    def _elapsed(self, record: Record) -> int:
+        return record.monotonic_ns - self._start.monotonic_ns
+
+    def _write(self, columns: dict[str, Any], *, durably: bool) -> None:
+        unfinished = [line.position for line in self._lines if line is not None]
+        after = Progress(
+            min([self.position, *unfinished]), self._progress.frames + len(self._frames)
+        )
+        index = self._index
+        columns = {
+            **columns,
+            **identity_columns(index),
+            "gaps": self._gaps,
+            "notes": self._notes,
+        }
+        for stream, name in enumerate(STREAMS):
+            columns[f"{name}_bytes"] = self._framers[stream].offset
+            columns[f"{name}_sha256"] = self._sha[stream].hexdigest()
+        self._writer.write(
+            self._id, self._progress, after, self._frames, self._entries, columns, durably=durably
+        )
+        self._progress = after
+        self._frames, self._entries, self._dirty = [], [], False
+
+
+class _Pieces:
+    """The bytes of a long frame, as often as somebody asks: a batch may be tried again."""
+
+    def __init__(self, ingest: Ingest, stream: Stream, frame: Frame, position: int) -> None:
+        self._of = (stream, frame, position)
+        self._ingest = ingest
+
+    def __iter__(self) -> "Iterator[bytes]":
+        return self._ingest._pieces(*self._of)
+
+
+def identity_columns(index: Indexer) -> dict[str, Any]:
+    """Return the columns of ``connections`` that the messages tell."""
+    columns: dict[str, Any] = {"messages": index.seq, "protocol_version": index.protocol_version}
+    for who, names in (("client", index.client), ("agent", index.agent)):
+        for key in ("name", "title", "version"):
+            columns[f"{who}_{key}"] = names.get(key)
+    return columns
+
+
+def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
+    version = facts.get("version")
+    return {
+        "label": facts.get("label"),
+        "command": facts.get("command"),
+        "cwd": facts.get("cwd"),
+        "host": facts.get("host"),
+        "proxy_pid": facts.get("proxy_pid"),
+        "agent_pid": facts.get("agent_pid"),
+        "recorded_by": f"acp-proxy {version}" if version else None,
+        "started_ns": start.time_ns,
+        "status": "running",
+    }
+
+
+def _number(facts: Facts, key: str) -> int | None:
+    value = facts.get(key)
+    return value if isinstance(value, int) else None

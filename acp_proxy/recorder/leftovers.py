@@ -1,0 +1,120 @@
+"""Journals that wait: whose they are, why, and getting them into the log now if that is possible."""
+
+import contextlib
+import os
+import subprocess
+import time
+from typing import NamedTuple
+
+from acp_proxy.errors import LogError
+from acp_proxy.journal import handover, spool
+from acp_proxy.journal.records import decode_facts
+from acp_proxy.journal.tail import JournalReader
+from acp_proxy.log import schema
+
+PATIENCE_SECONDS = 10.0
+"""How long a reading command waits for left-over journals to get into the log."""
+_POLL_SECONDS = 0.01
+_AT_ONCE = 4
+
+
+class Waiting(NamedTuple):
+    """A journal that is not in its log yet.
+
+    Attributes:
+        path: The file.
+        uuid: The connection's.
+        bytes: Size of the file.
+        command: The agent's command, empty when the journal does not say.
+        alive: Whether its proxy runs, so that waiting is normal.
+        why: Why it waits, in words, with what to do about it.
+
+    """
+
+    path: str
+    uuid: str
+    bytes: int
+    command: list[str]
+    alive: bool
+    why: str
+
+
+def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
+    """Get the journals whose proxies have ended into the log; return those that stay, with reasons.
+
+    Starts a recorder for each that none works on, and waits for all, bounded.
+    Costs one listing of a folder when nothing waits.
+    """
+    give_up = time.monotonic() + patience
+    started: dict[str, subprocess.Popen[bytes]] = {}
+    reasons: dict[str, str] = {}
+    while True:
+        dead = [path for path in spool.waiting(log) if not spool.is_alive(path)]
+        for path, recorder in list(started.items()):
+            if recorder.poll() is not None:
+                words = _last_words(recorder)
+                if recorder.returncode != handover.DONE:  # else another process had it, or it is in
+                    reasons[path] = words
+                del started[path]
+        todo = [path for path in dead if path not in reasons]
+        if not todo or time.monotonic() > give_up:
+            break
+        for path in todo:
+            if path not in started and len(started) < _AT_ONCE and _is_unclaimed(path):
+                started[path] = handover.start_recorder(path, stderr=subprocess.PIPE)
+        time.sleep(_POLL_SECONDS)
+    for recorder in started.values():
+        assert recorder.stderr is not None
+        recorder.stderr.close()
+        recorder.returncode = 0  # it goes on without us; not a thing to warn of
+    return [
+        _describe(path, reasons.get(path) or _guess(log)) for path in dead if os.path.exists(path)
+    ]
+
+
+def all_waiting(log: str) -> list[Waiting]:
+    """Return every journal of a log, those of running proxies included, without touching them."""
+    return [
+        _describe(path, "its proxy runs", alive=True)
+        if spool.is_alive(path)
+        else _describe(path, _guess(log))
+        for path in spool.waiting(log)
+    ]
+
+
+def _is_unclaimed(path: str) -> bool:
+    claim = spool.Claim(path)
+    try:
+        free = claim.take()
+    except OSError:
+        return True
+    claim.release()
+    return free
+
+
+def _last_words(recorder: "subprocess.Popen[bytes]") -> str:
+    assert recorder.stderr is not None
+    with recorder.stderr as stderr:
+        lines = stderr.read().decode(errors="replace").splitlines()
+    return lines[-1] if lines else f"its recorder ended with {recorder.returncode}"
+
+
+def _guess(log: str) -> str:
+    """Return what keeps the log from taking journals now."""
+    try:
+        schema.open_for_writing(log, busy_ms=100).close()
+    except LogError as error:
+        return str(error)
+    return "it is on its way into the log; ask again"
+
+
+def _describe(path: str, why: str, *, alive: bool = False) -> Waiting:
+    command: list[str] = []
+    size = 0
+    with contextlib.suppress(OSError), JournalReader(path) as journal:
+        size = journal.size()
+        for record in journal.read(0)[:1]:
+            found = decode_facts(record.data).get("command")
+            if isinstance(found, list):
+                command = found
+    return Waiting(path, os.path.basename(path), size, command, alive, why)

@@ -1,0 +1,194 @@
+"""The recorder's process: follow a journal until its proxy has ended, whatever the log does.
+
+It holds nothing of the client's or the agent's, runs with low priority in a
+session of its own, and outlives the proxy only to finish its work. Its exit code
+tells whether that is done (``journal.handover``).
+"""
+
+import contextlib
+import os
+import select
+import sys
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from acp_proxy.errors import LogError
+from acp_proxy.journal import handover, spool
+from acp_proxy.journal.records import Stream, decode_facts
+from acp_proxy.journal.tail import JournalReader
+from acp_proxy.log.schema import LogUnavailableError
+from acp_proxy.log.writer import ConflictError, LogWriter
+from acp_proxy.recorder.ingest import Ingest
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_proxy.journal.records import Record
+
+_BUSY_SECONDS = 0.02
+"""How long to wait for more while bytes come; a batch may wait 50 ms (design section 2)."""
+_QUIET_AFTER_SECONDS = 0.2
+_QUIET_SECONDS = 5.0
+_RETRY_SECONDS = (0.05, 1.0)
+_PATIENCE_SECONDS = 60.0
+"""How long a recorder tries to use a log after its proxy has ended."""
+_BUSY_MS = 1000
+
+
+class _Impatient(Exception):  # noqa: N818 - carries why, is no error of ours
+    """The log has not become usable in time."""
+
+
+def main() -> None:
+    """Run: the arguments are a journal's path and, while its proxy runs, a pipe's end."""
+    with contextlib.suppress(OSError):
+        os.nice(10)
+    path, *wake = sys.argv[1:]
+    sys.exit(_run(path, int(wake[0]) if wake else None))
+
+
+def _run(path: str, wake: int | None) -> int:
+    claim = spool.Claim(path)
+    with contextlib.suppress(OSError):  # a folder that cannot be written: go without
+        if not claim.take():
+            return handover.DONE
+    try:
+        with JournalReader(path) as journal:
+            return _Recorder(journal, wake).run()
+    except FileNotFoundError:  # somebody else has finished it
+        return handover.DONE
+    except (LogError, _Impatient) as error:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{error}\n")
+        return handover.GAVE_UP
+    finally:
+        claim.release()
+
+
+class _Recorder:
+    """Follows one journal."""
+
+    def __init__(self, journal: JournalReader, wake: int | None) -> None:
+        self._journal = journal
+        self._wake = wake
+        self._proxy_gone = wake is None
+        self._last_news = time.monotonic()
+        self._impatient_since: float | None = None
+
+    def run(self) -> int:
+        """Record until all is in the log."""
+        if self._journal.slot() is None:
+            raise LogError(
+                f"{self._journal.path} is no journal of this acp-proxy; it is left alone"
+            )
+        start = self._first_record()
+        if start is None:  # the proxy died before it relayed anything
+            spool.remove(self._journal.path)
+            return handover.DONE
+        log = _log_of(start, self._journal.path)
+        while True:
+            writer = self._patiently(lambda: LogWriter(log, busy_ms=_BUSY_MS))
+            with writer:
+                try:
+                    self._follow(
+                        self._patiently(lambda: Ingest(self._journal, start, writer)), writer
+                    )
+                except (
+                    ConflictError
+                ):  # the log was replaced: put all of the journal into the new one
+                    continue
+            return handover.DONE
+
+    def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
+        while True:
+            gone = self._proxy_gone  # asked before reading: what is read then is all
+            records = self._journal.read(ingest.position)
+            if records:
+                self._last_news = time.monotonic()
+                ingest.take(records)
+                self._commit(ingest.commit, writer)
+            if ingest.ended or (gone and not records):
+                break
+            self._wait()
+        self._commit(ingest.finish, writer)
+        if ingest.is_damaged:
+            with contextlib.suppress(OSError):  # keep what could not be read
+                os.rename(self._journal.path, self._journal.path + ".damaged")
+        spool.remove(self._journal.path)
+
+    def _commit(self, commit: "Callable[[], None]", writer: LogWriter) -> None:
+        def unless_replaced() -> None:
+            if writer.is_replaced():
+                raise ConflictError(f"{writer.path} was replaced")
+            commit()
+
+        self._patiently(unless_replaced)
+
+    def _first_record(self) -> "Record | None":
+        while True:
+            gone = self._proxy_gone
+            if records := self._journal.read(0):
+                return records[0]
+            if gone:
+                return None
+            self._wait()
+
+    def _patiently(self, do: "Callable[[], T]") -> T:
+        """Do something with the log, again and again while it is only unavailable.
+
+        Nothing is lost meanwhile: the journal has it.
+        """
+        pause, longest = _RETRY_SECONDS
+        while True:
+            try:
+                result = do()
+            except LogUnavailableError as error:
+                self._check_patience(error)
+                time.sleep(pause)
+                pause = min(2 * pause, longest)
+            else:
+                self._impatient_since = None
+                return result
+
+    def _check_patience(self, error: LogError) -> None:
+        if self._wake is not None and not self._proxy_gone:
+            self._listen(0)
+        if not self._proxy_gone:
+            return
+        now = time.monotonic()
+        if self._impatient_since is None:
+            self._impatient_since = now
+        if now - self._impatient_since > _PATIENCE_SECONDS:
+            raise _Impatient(str(error))
+
+    def _wait(self) -> None:
+        """Wait until the journal may have grown."""
+        if self._proxy_gone:
+            return
+        quiet = time.monotonic() - self._last_news > _QUIET_AFTER_SECONDS
+        self._listen(_QUIET_SECONDS if quiet else _BUSY_SECONDS)
+
+    def _listen(self, seconds: float) -> None:
+        """Wait for the proxy to say that it wrote; notice when it has gone.
+
+        The proxy speaks at most each 20 ms. What it wrote without a word right after
+        is found because this waits only briefly for a while after the last news.
+        """
+        assert self._wake is not None
+        poller = select.poll()
+        poller.register(self._wake, select.POLLIN)
+        if poller.poll(seconds * 1000):
+            self._last_news = time.monotonic()
+            with contextlib.suppress(BlockingIOError):
+                self._proxy_gone = not os.read(self._wake, 65536)
+
+
+def _log_of(start: "Record", journal: str) -> str:
+    """Return the log that a journal is for; when it does not say, the one that it stands beside."""
+    if start.stream is Stream.CONTROL:
+        log = decode_facts(start.data).get("log")
+        if isinstance(log, str):
+            return log
+    return os.path.dirname(journal).removesuffix(".journals")

@@ -1,0 +1,103 @@
+"""Connections into the log that no proxy recorded now: imports, and rebuilt indexes."""
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_proxy.events.index import Indexer
+from acp_proxy.log.reader import LogReader
+from acp_proxy.log.rows import STREAMS
+from acp_proxy.log.writer import FrameToWrite, LogWriter
+from acp_proxy.recorder.ingest import DIRECTIONS, identity_columns
+from acp_proxy.wire.framing import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_BATCH_BYTES = 4 * 1024 * 1024
+
+
+class ImportedFrame(NamedTuple):
+    """A frame from an interchange file."""
+
+    stream: str
+    raw: bytes
+    time_ns: int | None
+    elapsed_ns: int | None
+
+
+def import_connection(
+    log: str, uuid: str, columns: dict[str, Any], frames: "Iterable[ImportedFrame]"
+) -> int:
+    """Write a connection from frames; return its id.
+
+    All or nothing: when ``frames`` raises, nothing of it is in the log.
+
+    Args:
+        log: Path of the log, made if need be.
+        uuid: Of the new connection; one that the log does not have yet.
+        columns: What is known of it, as columns of ``connections``.
+        frames: In the order observed.
+
+    Raises:
+        LogError: The log cannot be written.
+
+    """
+    with LogWriter(log) as writer, writer.transaction():
+        connection_id = writer.connection(uuid, {"status": "imported", **columns})
+        index = Indexer()
+        hashes = [hashlib.sha256() for _ in STREAMS]
+        offsets = [0, 0, 0]
+        rows: list[FrameToWrite] = []
+        entries: list[tuple[Any, ...]] = []
+        total = size = 0
+        for frame in frames:
+            stream = STREAMS.index(frame.stream)
+            seq = index.seq + 1
+            found = index.add(
+                DIRECTIONS[stream],
+                Frame(offsets[stream], frame.raw, len(frame.raw)),
+                frame.elapsed_ns,
+            )
+            entries += [(seq + n, *entry) for n, entry in enumerate(found)]
+            rows.append(
+                FrameToWrite(
+                    seq, stream, offsets[stream], frame.time_ns, frame.elapsed_ns, frame.raw
+                )
+            )
+            hashes[stream].update(frame.raw)
+            offsets[stream] += len(frame.raw)
+            total += 1
+            size += len(frame.raw)
+            if size > _BATCH_BYTES:
+                writer.insert(connection_id, rows, entries)
+                rows, entries, size = [], [], 0
+        writer.insert(connection_id, rows, entries)
+        final = identity_columns(index) | {"frames": total}
+        for stream, name in enumerate(STREAMS):
+            final[f"{name}_bytes"] = offsets[stream]
+            final[f"{name}_sha256"] = hashes[stream].hexdigest()
+        writer.update(connection_id, final)
+    return connection_id
+
+
+def reindex(log: str, connection_id: int) -> None:
+    """Rebuild from its frames what the log holds of a connection's messages.
+
+    Raises:
+        LogError: The log cannot be written.
+
+    """
+    with LogWriter(log) as writer, LogReader(log) as reader:
+        index = Indexer()
+        entries = rebuilt(reader, connection_id, index)
+        writer.replace_index(connection_id, entries, lambda: identity_columns(index))
+
+
+def rebuilt(reader: LogReader, connection_id: int, index: Indexer) -> "Iterator[tuple[Any, ...]]":
+    """Yield the index entries, each after its seq, that the stored frames give."""
+    for row in reader.frames(connection_id):
+        seq = index.seq + 1
+        frame = Frame(row.offset, row.raw or b"", row.size)
+        found = index.add(DIRECTIONS[STREAMS.index(row.stream)], frame, row.elapsed_ns)
+        for n, entry in enumerate(found):
+            yield (seq + n, *entry)

@@ -1,0 +1,242 @@
+"""Rows as JSON, and the interchange format of frames, to and from text.
+
+The keys are the protocol's own names; the interchange lines are a contract that
+other programs read and write too (docs/interchange.md).
+"""
+
+import base64
+import binascii
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from acp_proxy.wire import jsontext
+
+if TYPE_CHECKING:
+    from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow
+
+_ENDS = ("\r\n", "\n", "")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class BadLineError(ValueError):
+    """A line of an interchange file cannot be understood; the text says why."""
+
+
+class Line(NamedTuple):
+    """A frame as an interchange line says it."""
+
+    stream: str
+    raw: bytes
+    time_ns: int | None
+    elapsed_ns: int | None
+
+
+def dumps(value: object) -> str:
+    """Return one line of JSON, non-ASCII as it is, whatever the value holds."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # a lone surrogate in a path, an integer beyond 64 bits
+        return json.dumps(value, separators=(",", ":"))
+
+
+def rfc3339(time_ns: int | None) -> str | None:
+    """Return a wall clock time as text with nanoseconds, in UTC.
+
+    >>> rfc3339(1_700_000_000_123_456_789)
+    '2023-11-14T22:13:20.123456789Z'
+    """
+    if time_ns is None:
+        return None
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
+
+
+def connection_object(row: "ConnectionRow") -> dict[str, Any]:
+    """Return a connection as ``connections --json`` shows it; what is unknown is null."""
+    return {
+        "id": row.id,
+        "uuid": row.uuid,
+        "label": row.label,
+        "command": row.command,
+        "cwd": row.cwd,
+        "host": row.host,
+        "proxyPid": row.proxy_pid,
+        "agentPid": row.agent_pid,
+        "recordedBy": row.recorded_by,
+        "started": rfc3339(row.started_ns),
+        "ended": rfc3339(row.ended_ns),
+        "duration_ns": row.duration_ns,
+        "status": row.status,
+        "exitCode": row.exit_code,
+        "signal": row.signal,
+        "protocolVersion": row.protocol_version,
+        "client": row.client,
+        "agent": row.agent,
+        "frames": row.frames,
+        "messages": row.messages,
+        "bytes": row.streams,
+        "sha256": row.sha256,
+        "gaps": row.gaps,
+        "notes": row.notes,
+        "facts": None if row.facts is None else json.loads(row.facts),
+    }
+
+
+def message_object(row: "MessageRow", preview: str) -> dict[str, Any]:
+    """Return a message as ``messages --json`` shows it; what it does not have is left out."""
+    candidates = {
+        "seq": row.seq,
+        "time": rfc3339(row.time_ns),
+        "elapsed_ns": row.elapsed_ns,
+        "from": row.stream,
+        "kind": row.kind,
+        "method": row.method,
+        "id": row.id,
+        "sessionId": row.session_id,
+        "sessionUpdate": row.session_update,
+        "toolCallId": row.tool_call_id,
+        "terminalId": row.terminal_id,
+        "requestSeq": row.request_seq,
+        "requestMethod": row.request_method,
+        "duration_ns": row.duration_ns,
+        "errorCode": row.error_code,
+        "reason": row.reason,
+        "batchIndex": row.batch_index,
+        "bytes": row.size,
+        "preview": preview,
+    }
+    found = {key: value for key, value in candidates.items() if value is not None}
+    return {**found, "flags": list(row.flags)}
+
+
+def header_line(row: "ConnectionRow") -> str:
+    """Return the first line of an export.
+
+    An imported connection gives back what its file said; so a second export
+    equals the first.
+    """
+    if row.facts is not None:
+        return f'{{"acp-proxy": 1, "connection": {row.facts}}}'
+    known = {
+        "uuid": row.uuid,
+        "label": row.label,
+        "command": row.command,
+        "cwd": row.cwd,
+        "host": row.host,
+        "started": rfc3339(row.started_ns),
+        "ended": rfc3339(row.ended_ns),
+        "duration_ns": row.duration_ns,
+        "status": row.status,
+        "exitCode": row.exit_code,
+        "signal": row.signal,
+        "gaps": row.gaps or None,
+        "recordedBy": row.recorded_by,
+    }
+    facts = dumps({key: value for key, value in known.items() if value is not None})
+    return f'{{"acp-proxy": 1, "connection": {facts}}}'
+
+
+def frame_line(frame: "FrameRow", raw: bytes) -> str:
+    """Return a frame as an interchange line."""
+    line: dict[str, Any] = {"seq": frame.seq}
+    if frame.time_ns is not None:
+        line["time"] = rfc3339(frame.time_ns)
+    if frame.elapsed_ns is not None:
+        line["elapsed_ns"] = frame.elapsed_ns
+    line["from"] = frame.stream
+    end = next(end for end in _ENDS if raw.endswith(end.encode()))
+    body = raw[: len(raw) - len(end)]
+    try:
+        line["data"] = body.decode()
+    except UnicodeDecodeError:
+        line["dataBase64"] = base64.b64encode(body).decode()
+    line["end"] = end
+    return dumps(line)
+
+
+def parse_header(text: bytes) -> str | None:
+    """Return the connection object of a header line as JSON text, None when this is no header."""
+    facts = None
+    is_header = False
+    for key, value in jsontext.members(text):
+        if key == b'"acp-proxy"':
+            is_header = True
+        elif key == b'"connection"':
+            facts = value
+    if not is_header:
+        return None
+    return "{}" if facts is None else facts.decode(errors="backslashreplace")
+
+
+def parse_line(text: bytes) -> Line:
+    """Return the frame that an interchange line says.
+
+    Raises:
+        BadLineError: It says none; the text says why.
+
+    """
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadLineError(f"not JSON: {error}") from error
+    if not isinstance(line, dict):
+        raise BadLineError("not an object")
+    stream = line.get("from")
+    if stream not in ("client", "agent", "stderr"):
+        raise BadLineError(f'"from" must be client, agent or stderr, not {dumps(stream)}')
+    end = line.get("end", "\n")
+    if end not in _ENDS:
+        raise BadLineError(f'"end" must be "\\n", "\\r\\n" or "", not {dumps(end)}')
+    elapsed_ns = line.get("elapsed_ns")
+    if elapsed_ns is not None and (type(elapsed_ns) is not int or abs(elapsed_ns) >= 2**63):
+        raise BadLineError(f'"elapsed_ns" must be an integer, not {dumps(elapsed_ns)}')
+    return Line(stream, _body(line, text) + end.encode(), parse_time(line.get("time")), elapsed_ns)
+
+
+def _body(line: dict[str, Any], text: bytes) -> bytes:
+    if isinstance(line.get("data"), str):
+        try:
+            body: bytes = line["data"].encode()
+        except UnicodeEncodeError as error:
+            raise BadLineError('"data" holds a lone surrogate; use "dataBase64"') from error
+    elif isinstance(line.get("dataBase64"), str):
+        try:
+            body = base64.b64decode(line["dataBase64"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise BadLineError(f'"dataBase64" is not base64: {error}') from error
+    elif "message" in line:
+        # From the text, not from the parsed value: numbers and keys stay as they were written.
+        body = next(
+            jsontext.compact(value)
+            for key, value in reversed(jsontext.members(text))
+            if json.loads(key) == "message"
+        )
+    else:
+        raise BadLineError('there is neither "data" nor "dataBase64" nor "message"')
+    if b"\n" in body:
+        raise BadLineError("a frame is one line, this one holds several")
+    return body
+
+
+def parse_time(text: object) -> int | None:
+    """Return an RFC 3339 time in ns since 1970, with all digits of its fraction that fit."""
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise BadLineError(f'"time" must be a text, not {dumps(text)}')
+    head, dot, tail = text.partition(".")
+    digits = ""
+    if dot:
+        digits = tail[: len(tail) - len(tail.lstrip("0123456789"))]
+        head += tail[len(digits) :]
+    try:
+        moment = datetime.fromisoformat(head.replace("Z", "+00:00").replace("z", "+00:00"))
+    except ValueError as error:
+        raise BadLineError(f'"time" must be as in RFC 3339, not {dumps(text)}') from error
+    if moment.tzinfo is None:
+        raise BadLineError(f'"time" must have an offset or Z: {dumps(text)}')
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    return seconds * 1_000_000_000 + int((digits + "0" * 9)[:9])

@@ -1,0 +1,104 @@
+r"""Chunks to frames: cutting a stream of bytes into the lines that it is made of.
+
+Nothing here looks inside a line. The rules are design section 6: split on ``\n``
+only, keep the terminator and any ``\r`` before it, no limit on a line.
+"""
+
+from typing import NamedTuple
+
+KEPT_PREFIX = 64 * 1024
+"""How many bytes of a line longer than a framer's ``keep`` stay in memory."""
+
+
+class Frame(NamedTuple):
+    """One line as it travelled, terminator included.
+
+    Attributes:
+        offset: Position of its first byte in the stream.
+        raw: Its bytes; only the first ``KEPT_PREFIX`` of a line longer than the framer's ``keep``.
+        size: Its true length in bytes; equals ``len(raw)`` unless the line was too long to keep.
+
+    """
+
+    offset: int
+    raw: bytes
+    size: int
+
+
+class LineFramer:
+    r"""Turn chunks, however they were split, into frames.
+
+    Feed it what the operating system gave you; it hands back the lines that
+    chunk finished. The cost is linear in the bytes fed, whatever their split.
+
+    >>> framer = LineFramer()
+    >>> framer.feed(b'{"id":1}\n{"id"')
+    [Frame(offset=0, raw=b'{"id":1}\n', size=9)]
+    >>> framer.feed(b':2}\n')
+    [Frame(offset=9, raw=b'{"id":2}\n', size=9)]
+    >>> framer.close() is None
+    True
+
+    Args:
+        offset: Where in the stream the first byte fed stands.
+        keep: Lines longer than this many bytes come out with a prefix only,
+            so that memory stays bounded; None keeps every line whole.
+
+    """
+
+    __slots__ = ("_keep", "_offset", "_pieces", "_size")
+
+    def __init__(self, offset: int = 0, keep: int | None = None) -> None:
+        self._offset = offset
+        self._keep = keep
+        self._pieces: list[bytes] = []  # of the line not finished yet
+        self._size = 0  # of that line, pieces that were not kept included
+
+    @property
+    def offset(self) -> int:
+        """Where the line that is not finished yet begins."""
+        return self._offset
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Return the frames that ``chunk`` finished, in order."""
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        frames: list[Frame] = []
+        if lines and self._size:
+            self._add(lines.pop(0) + b"\n")
+            frames.append(self._take())
+        for line in lines:
+            raw = line + b"\n"
+            frames.append(self._frame(raw, len(raw)))
+        if rest:
+            self._add(rest)
+        return frames
+
+    def close(self) -> Frame | None:
+        """Return what stands after the last terminator, as a frame without one, or None."""
+        return self._take() if self._size else None
+
+    def skip(self, size: int) -> None:
+        """Step over bytes that are not known; call ``close`` first to keep what came before."""
+        self._offset += size
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._keep is None or self._size <= self._keep:
+            self._pieces.append(piece)
+        elif len(self._pieces) != 1 or len(self._pieces[0]) < KEPT_PREFIX:
+            self._pieces = [b"".join([*self._pieces, piece])[:KEPT_PREFIX]]
+
+    def _take(self) -> Frame:
+        raw = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        frame = self._frame(raw, self._size)
+        self._pieces = []
+        self._size = 0
+        return frame
+
+    def _frame(self, raw: bytes, size: int) -> Frame:
+        if self._keep is not None and size > self._keep:
+            raw = raw[:KEPT_PREFIX]
+        frame = Frame(self._offset, raw, size)
+        self._offset += size
+        return frame

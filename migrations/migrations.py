@@ -1,0 +1,106 @@
+"""The schema's history. Append to it; never edit what has been released.
+
+This file runs alone, under ``sqlite-utils migrate LOG migrations/`` as well as
+inside the program, so it imports nothing but sqlite_utils and typing.
+"""
+
+from typing import TYPE_CHECKING
+
+from sqlite_utils import Migrations
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+migrations = Migrations("acp_proxy")
+
+
+@migrations()
+def m0001_recording(db: "Database") -> None:
+    """Start: connections, the frames as they travelled, and an index of the messages in them."""
+    db.executescript("""
+CREATE TABLE connections (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    label TEXT,
+    command TEXT,
+    cwd TEXT,
+    host TEXT,
+    proxy_pid INTEGER,
+    agent_pid INTEGER,
+    recorded_by TEXT,
+    started_ns INTEGER,
+    ended_ns INTEGER,
+    duration_ns INTEGER,
+    status TEXT NOT NULL CHECK (status IN ('running', 'exited', 'killed', 'lost', 'imported')),
+    exit_code INTEGER,
+    signal INTEGER,
+    protocol_version ANY,
+    client_name TEXT,
+    client_title TEXT,
+    client_version TEXT,
+    agent_name TEXT,
+    agent_title TEXT,
+    agent_version TEXT,
+    frames INTEGER NOT NULL DEFAULT 0,
+    messages INTEGER NOT NULL DEFAULT 0,
+    client_bytes INTEGER NOT NULL DEFAULT 0,
+    agent_bytes INTEGER NOT NULL DEFAULT 0,
+    stderr_bytes INTEGER NOT NULL DEFAULT 0,
+    client_sha256 TEXT,
+    agent_sha256 TEXT,
+    stderr_sha256 TEXT,
+    gaps TEXT NOT NULL DEFAULT '[]',
+    notes TEXT NOT NULL DEFAULT '[]',
+    facts TEXT,
+    journal_position INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE frames (
+    id INTEGER PRIMARY KEY,
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    seq INTEGER NOT NULL,
+    stream_code INTEGER NOT NULL CHECK (stream_code IN (0, 1, 2)),
+    offset INTEGER NOT NULL,
+    time_ns INTEGER,
+    elapsed_ns INTEGER,
+    raw BLOB NOT NULL,
+    stream TEXT GENERATED ALWAYS AS
+        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' ELSE 'stderr' END) VIRTUAL
+) STRICT;
+CREATE UNIQUE INDEX frames_by_seq ON frames (connection_id, seq);
+
+CREATE TABLE messages (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    seq INTEGER NOT NULL,
+    batch_index INTEGER,
+    stream_code INTEGER NOT NULL CHECK (stream_code IN (0, 1, 2)),
+    kind_code INTEGER NOT NULL CHECK (kind_code BETWEEN 0 AND 5),
+    bytes INTEGER NOT NULL,
+    method TEXT,
+    id TEXT,
+    session_id TEXT,
+    session_update TEXT,
+    tool_call_id TEXT,
+    terminal_id TEXT,
+    request_seq INTEGER,
+    duration_ns INTEGER,
+    error_code INTEGER,
+    flags TEXT,
+    reason TEXT,
+    frame_seq INTEGER GENERATED ALWAYS AS (seq - coalesce(batch_index, 0)) VIRTUAL,
+    stream TEXT GENERATED ALWAYS AS
+        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' ELSE 'stderr' END) VIRTUAL,
+    kind TEXT GENERATED ALWAYS AS
+        (CASE kind_code WHEN 0 THEN 'notification' WHEN 1 THEN 'request' WHEN 2 THEN 'result'
+            WHEN 3 THEN 'error' WHEN 4 THEN 'text' ELSE 'invalid' END) VIRTUAL,
+    PRIMARY KEY (connection_id, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX messages_by_request ON messages (connection_id, request_seq)
+    WHERE request_seq IS NOT NULL;
+
+CREATE VIEW wire AS
+SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m.session_update,
+    m.tool_call_id, m.terminal_id, m.request_seq, m.duration_ns, m.error_code, m.flags, m.reason,
+    m.batch_index, m.bytes, f.offset, f.time_ns, f.elapsed_ns, f.raw
+FROM messages m JOIN frames f ON f.connection_id = m.connection_id AND f.seq = m.frame_seq;
+""")
