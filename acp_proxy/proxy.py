@@ -47,9 +47,9 @@ def run_proxy(
 
     """
     stdio.fill_missing()
-    mask = signals.take_over()
+    before = signals.take_over()
     try:
-        agent = agents.start(command, mask)
+        agent = agents.start(command, before)
     except AgentError as error:
         _record_failure(error, _start_facts(command, log, label))
         raise
@@ -77,30 +77,41 @@ class _Connection:
         """Copy until the agent has ended, then end like it."""
         for pump in (self._to_client, self._to_agent, self._stderr):
             pump.start()
-        signals.forward_to(self._agent.pid)
+        signals.forward_to(self._agent.pid, self._is_over)
         # Before trio is imported: the recorder starts up while that goes on.
         recorder = self._start_recorder()
         import trio  # noqa: PLC0415 - 90 ms that nobody waits for: the bytes flow already
 
-        status = trio.run(self._supervise, recorder)
+        trio.run(self._supervise, recorder)
+        self._end()
+
+    def _end(self) -> "NoReturn":
+        """Close the record and end as the agent ended."""
+        status = self._agent.reap()
         if self._stderr.dropped:
             self._note({"event": "stderr dropped", "bytes": self._stderr.dropped})
         if self._journal is not None:
             self._journal.close(status)
         agents.exit_like(status)
 
-    async def _supervise(self, recorder: "subprocess.Popen[bytes] | None") -> int:
+    def _is_over(self, signum: int) -> bool:
+        """End at once when the agent has, only a slow client keeps us, and it wants no more."""
+        if self._has_ended and signum in signals.ENDING:
+            self._end()
+        return self._has_ended
+
+    async def _supervise(self, recorder: "subprocess.Popen[bytes] | None") -> None:
         """Wait for the agent's end and the last bytes; keep a recorder running meanwhile."""
         import trio  # noqa: PLC0415 - see run
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_recording, recorder)
-            status = await trio.to_thread.run_sync(self._agent.wait)
+            await trio.to_thread.run_sync(self._agent.wait)
+            self._has_ended = True
             os.close(self._still_there)
             await trio.to_thread.run_sync(self._to_client.join)
             await trio.to_thread.run_sync(self._stderr.join)
             nursery.cancel_scope.cancel()
-        return status
 
     async def _keep_recording(self, recorder: "subprocess.Popen[bytes] | None") -> None:
         """Start the recorder again when it dies; not when it says that it cannot work."""
@@ -125,7 +136,12 @@ class _Connection:
         journal = self._journal
         if journal is None:
             return lambda _: None
-        return lambda chunk: journal.append(stream, chunk)
+
+        def record(chunk: bytes) -> None:
+            with contextlib.suppress(Exception):  # whatever it is, the bytes go on
+                journal.append(stream, chunk)
+
+        return record
 
     def _note(self, facts: "Facts") -> None:
         if self._journal is not None:
@@ -152,7 +168,7 @@ def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -
     facts: Facts = {
         "event": "start",
         "uuid": _new_uuid(),
-        "log": log_path(log),
+        "log": _place(log),
         "command": list(command),
         "cwd": cwd,
         "host": os.uname().nodename,
@@ -162,6 +178,13 @@ def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -
     if label is not None:
         facts["label"] = label
     return facts
+
+
+def _place(log: str | None) -> str:
+    try:
+        return log_path(log)
+    except Exception:  # noqa: BLE001 - no folder to be in, a broken installation: not the client's trouble
+        return os.path.join("/tmp", f"acp-proxy-{os.getuid()}", "log.db")  # noqa: S108 - the last resort
 
 
 def _new_uuid() -> str:
@@ -176,9 +199,12 @@ def _new_uuid() -> str:
 def _open_journal(
     facts: "Facts", notify: "Callable[[], object] | None" = None
 ) -> "JournalWriter | None":
-    journal = spool.create(str(facts["log"]), str(facts["uuid"]), notify)
-    if journal is not None:
-        journal.note(facts)
+    try:
+        journal = spool.create(str(facts["log"]), str(facts["uuid"]), notify)
+        if journal is not None:
+            journal.note(facts)
+    except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on unrecorded
+        return None
     return journal
 
 

@@ -15,7 +15,7 @@ from acp_proxy.cli.options import log_option
     "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
 )
 def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
-    """Start an agent and record its conversation with the client that started us.
+    r"""Start an agent and record its conversation with the client that started us.
 
     Put this before the agent's command wherever your client's settings name it:
 

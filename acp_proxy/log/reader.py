@@ -53,6 +53,9 @@ class MessageFilter(NamedTuple):
     limit: int | None = None
 
 
+ALL_MESSAGES = MessageFilter()
+
+
 class LogReader:
     """A log opened for reading.
 
@@ -165,7 +168,7 @@ class LogReader:
                 yield row[0], IndexRow(*row[1:])
 
     def messages(
-        self, connection_id: int, wanted: MessageFilter = MessageFilter(), *, raw: int = _PREFIX
+        self, connection_id: int, wanted: MessageFilter = ALL_MESSAGES, *, raw: int = _PREFIX
     ) -> "Iterator[MessageRow]":
         """Yield messages of a connection in order.
 
@@ -254,38 +257,28 @@ class LogReader:
 
 
 def _conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
-    parts: list[str] = []
+    """Return the rest of a WHERE clause and its values."""
+    parts: list[str] = ["m.flags IS NOT NULL"] if wanted.odd else []
     values: list[Any] = []
-
-    def add(sql: str, *given: object) -> None:
-        parts.append(f" AND {sql}")
-        values.extend(given)
-
-    if wanted.stream is not None:
-        add("m.stream_code = ?", STREAMS.index(wanted.stream))
-    if wanted.kind is not None:
-        add("m.kind_code = ?", KINDS.index(wanted.kind))
-    if wanted.method is not None:
-        add("coalesce(m.method, r.method) GLOB ?", wanted.method)
-    if wanted.update is not None:
-        add("m.session_update GLOB ?", wanted.update)
-    for column, value in (
-        ("session_id", wanted.session),
-        ("tool_call_id", wanted.tool_call),
-        ("terminal_id", wanted.terminal),
+    for sql, value in (
+        ("m.stream_code = ?", None if wanted.stream is None else STREAMS.index(wanted.stream)),
+        ("m.kind_code = ?", None if wanted.kind is None else KINDS.index(wanted.kind)),
+        ("coalesce(m.method, r.method) GLOB ?", wanted.method),
+        ("m.session_update GLOB ?", wanted.update),
+        ("m.session_id = ?", wanted.session),
+        ("m.tool_call_id = ?", wanted.tool_call),
+        ("m.terminal_id = ?", wanted.terminal),
+        ("m.seq >= ?", wanted.since_seq),
+        ("m.seq <= ?", wanted.until_seq),
     ):
         if value is not None:
-            add(f"m.{column} = ?", value)
-    if wanted.since_seq is not None:
-        add("m.seq >= ?", wanted.since_seq)
-    if wanted.until_seq is not None:
-        add("m.seq <= ?", wanted.until_seq)
+            parts.append(sql)
+            values.append(value)
     if wanted.grep is not None:
         needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
-        add("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")", *sorted(needles))
-    if wanted.odd:
-        add("m.flags IS NOT NULL")
-    return "".join(parts), values
+        parts.append("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")")
+        values.extend(sorted(needles))
+    return "".join(f" AND {part}" for part in parts), values
 
 
 def _connection_row(row: sqlite3.Row) -> ConnectionRow:
@@ -315,4 +308,6 @@ def _connection_row(row: sqlite3.Row) -> ConnectionRow:
 
 def _message_row(row: tuple[Any, ...]) -> MessageRow:
     stream, kind, flags = STREAMS[row[4]], KINDS[row[5]], tuple((row[16] or "").split())
-    return MessageRow(*row[:4], stream, kind, *row[6:16], flags, *row[17:])
+    cells = [*row]
+    cells[4], cells[5], cells[16] = stream, kind, flags
+    return MessageRow(*cells)

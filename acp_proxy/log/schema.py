@@ -21,6 +21,7 @@ STEPS = ("m0001_recording",)
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000
+_MISSING = "there is no log at {} yet; record into it with: acp-proxy run -- AGENT ARGS..."
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -77,20 +78,12 @@ def open_for_reading(path: str) -> sqlite3.Connection:
         LogError: There is no log, or it cannot be read; the text says why and what to do.
 
     """
-    missing = f"there is no log at {path} yet; record into it with: acp-proxy run -- AGENT ARGS..."
     if not os.path.exists(path):
-        raise NoLogError(missing)
+        raise NoLogError(_MISSING.format(path))
     with explaining(path):
         connection = _connect_read_only(path)
         try:
-            applied = _applied(connection)
-            if not applied:  # somebody is making it
-                raise NoLogError(missing)
-            if _pending(path, applied):
-                raise LogError(
-                    f"{path} was written by an older acp-proxy; "
-                    f"bring it up to date with: acp-proxy log migrate --log {path}"
-                )
+            _check_steps(path, _applied(connection))
         except BaseException:
             connection.close()
             raise
@@ -110,6 +103,17 @@ def applied_steps(path: str) -> list[str]:
             return _applied(connection)
         finally:
             connection.close()
+
+
+def _check_steps(path: str, applied: list[str]) -> None:
+    """Refuse to read a log that is not as this program expects it."""
+    if not applied:  # somebody is making it
+        raise NoLogError(_MISSING.format(path))
+    if _pending(path, applied):
+        raise LogError(
+            f"{path} was written by an older acp-proxy; "
+            f"bring it up to date with: acp-proxy log migrate --log {path}"
+        )
 
 
 def _connect_read_only(path: str) -> sqlite3.Connection:

@@ -10,6 +10,7 @@ import os
 import select
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_proxy.errors import LogError
@@ -89,15 +90,11 @@ class _Recorder:
             return handover.DONE
         log = _log_of(start, self._journal.path)
         while True:
-            writer = self._patiently(lambda: LogWriter(log, busy_ms=_BUSY_MS))
-            with writer:
+            with self._patiently(lambda: LogWriter(log, busy_ms=_BUSY_MS)) as writer:
+                begin = partial(Ingest, self._journal, start, writer)
                 try:
-                    self._follow(
-                        self._patiently(lambda: Ingest(self._journal, start, writer)), writer
-                    )
-                except (
-                    ConflictError
-                ):  # the log was replaced: put all of the journal into the new one
+                    self._follow(self._patiently(begin), writer)
+                except ConflictError:  # replaced: go on from where the log is that is there now
                     continue
             return handover.DONE
 

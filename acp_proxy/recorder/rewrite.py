@@ -42,6 +42,8 @@ def import_connection(
         LogError: The log cannot be written.
 
     """
+    first: ImportedFrame | None = None
+    last: ImportedFrame | None = None
     with LogWriter(log) as writer, writer.transaction():
         connection_id = writer.connection(uuid, {"status": "imported", **columns})
         index = Indexer()
@@ -51,6 +53,7 @@ def import_connection(
         entries: list[tuple[Any, ...]] = []
         total = size = 0
         for frame in frames:
+            first, last = first or frame, frame
             stream = STREAMS.index(frame.stream)
             seq = index.seq + 1
             found = index.add(
@@ -73,11 +76,19 @@ def import_connection(
                 rows, entries, size = [], [], 0
         writer.insert(connection_id, rows, entries)
         final = identity_columns(index) | {"frames": total}
+        if first is not None and last is not None:
+            final |= _times(columns, first, last)
         for stream, name in enumerate(STREAMS):
             final[f"{name}_bytes"] = offsets[stream]
             final[f"{name}_sha256"] = hashes[stream].hexdigest()
         writer.update(connection_id, final)
     return connection_id
+
+
+def _times(columns: dict[str, Any], first: ImportedFrame, last: ImportedFrame) -> dict[str, Any]:
+    """Return when the connection was, from its frames, where the file did not say."""
+    found = {"started_ns": first.time_ns, "ended_ns": last.time_ns, "duration_ns": last.elapsed_ns}
+    return {name: value for name, value in found.items() if columns.get(name) is None}
 
 
 def reindex(log: str, connection_id: int) -> None:

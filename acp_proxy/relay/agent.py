@@ -15,9 +15,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import AgentError
+from acp_proxy.relay.signals import Inherited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
@@ -54,13 +55,17 @@ class Agent:
         with contextlib.suppress(OSError):
             self._process.stdout.close()  # type: ignore[union-attr]
 
-    def wait(self) -> int:
-        """Block until it has ended; return its status as wait(2) gives it."""
+    def wait(self) -> None:
+        """Return when it has ended. Its process id stays taken until ``reap``."""
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
+    def reap(self) -> int:
+        """Return the status of the ended agent as the system call wait gives it."""
         _, status = os.waitpid(self.pid, 0)
         return status
 
 
-def start(command: "Sequence[str]", mask: "Iterable[int]" = ()) -> Agent:
+def start(command: "Sequence[str]", before: Inherited) -> Agent:
     """Start the agent, in our process group, with our environment, folder and extra descriptors.
 
     On Linux it is killed when our main thread dies, whatever kills that. Call it
@@ -68,7 +73,7 @@ def start(command: "Sequence[str]", mask: "Iterable[int]" = ()) -> Agent:
 
     Args:
         command: The program and its arguments.
-        mask: The signals that the client had blocked: the agent gets them so, whatever we block.
+        before: How signals were when we started: the agent gets them so, whatever we do with them.
 
     Raises:
         AgentError: It cannot be started.
@@ -82,7 +87,7 @@ def start(command: "Sequence[str]", mask: "Iterable[int]" = ()) -> Agent:
             libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             if os.getppid() != parent:  # too late: the parent died before the line above
                 os.kill(os.getpid(), signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        before.restore()
 
     try:
         try:

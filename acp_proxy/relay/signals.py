@@ -9,37 +9,70 @@ import contextlib
 import os
 import signal
 import threading
+from typing import TYPE_CHECKING, NamedTuple
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that ask a process to end."""
 FORWARDED = (
-    signal.SIGTERM,
-    signal.SIGINT,
-    signal.SIGHUP,
+    *ENDING,
     signal.SIGUSR1,
     signal.SIGUSR2,
-    signal.SIGQUIT,
     signal.SIGWINCH,
 )
 _TAKEN = (*FORWARDED, signal.SIGTSTP, signal.SIGCONT)
 _SI_KERNEL = 0x80
 
 
-def take_over() -> set[int]:
-    """Block the signals that are for the agent; return the mask that was in force before.
+class Inherited(NamedTuple):
+    """How the client had our signals when it started us.
+
+    Attributes:
+        mask: Those that were blocked.
+        children_ignored: Whether the ends of children were; we need them, the agent may not.
+
+    """
+
+    mask: set[int]
+    children_ignored: bool
+
+    def restore(self) -> None:
+        """Set them so again, in a process that is about to become the agent."""
+        if self.children_ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+
+
+def take_over() -> Inherited:
+    """Block the signals that are for the agent; return how things were before.
 
     A signal that the client had us ignore stays ignored, and the agent inherits that.
     Call it before any thread exists: threads inherit the mask.
     """
-    return set(signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN))
+    children_ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+    return Inherited({int(signum) for signum in mask}, children_ignored)
 
 
-def forward_to(pid: int) -> None:
-    """Pass each blocked signal on to the agent from now on, those that wait already included."""
-    threading.Thread(target=_forward, args=(pid,), daemon=True).start()
+def forward_to(pid: int, is_over: "Callable[[int], bool]") -> None:
+    """Pass each blocked signal on to the agent from now on, those that wait already included.
+
+    Args:
+        pid: The agent's.
+        is_over: Asked first with each signal; true when the agent has ended and the signal is seen to.
+
+    """
+    threading.Thread(target=_forward, args=(pid, is_over), daemon=True).start()
 
 
-def _forward(pid: int) -> None:
+def _forward(pid: int, is_over: "Callable[[int], bool]") -> None:
     while True:
         signum, from_kernel = _next_signal()
+        if is_over(signum):
+            continue
         if not from_kernel:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signum)

@@ -14,19 +14,16 @@ def duration(ns: int | None) -> str:
     if ns is None:
         return ""
     sign, ns = ("-", -ns) if ns < 0 else ("", ns)
-    seconds = ns / _NS
-    if seconds < 1e-3:  # noqa: PLR2004 - a millisecond
-        return f"{sign}{ns / 1e3:.3g}µs"
-    if seconds < 1:
-        return f"{sign}{ns / 1e6:.3g}ms"
-    if seconds < _MINUTE:
-        return f"{sign}{seconds:.3g}s"
-    whole = round(seconds)
-    if whole < _HOUR:
-        return f"{sign}{whole // _MINUTE}m{whole % _MINUTE:02d}s"
-    if whole < _DAY:
-        return f"{sign}{whole // _HOUR}h{whole % _HOUR // _MINUTE:02d}m"
-    return f"{sign}{whole // _DAY}d{whole % _DAY // _HOUR:02d}h"
+    if ns < _MINUTE * _NS:
+        for unit, name in ((1_000, "µs"), (1_000_000, "ms")):
+            if ns < unit * 1000:
+                return f"{sign}{ns / unit:.3g}{name}"
+        return f"{sign}{ns / _NS:.3g}s"
+    seconds = round(ns / _NS)
+    for unit, part, names in ((_DAY, _HOUR, "dh"), (_HOUR, _MINUTE, "hm"), (_MINUTE, 1, "ms")):
+        if seconds >= unit:
+            return f"{sign}{seconds // unit}{names[0]}{seconds % unit // part:02d}{names[1]}"
+    return f"{sign}{seconds}s"
 
 
 def since_start(ns: int | None) -> str:
@@ -48,9 +45,9 @@ def size(count: int | None) -> str:
         return ""
     if count < _KIBI:
         return str(count)
-    value = float(count)
-    for unit in "KMGT":
-        value /= _KIBI
+    value = count / _KIBI
+    for unit in "KMG":
         if value < _KIBI:
-            break
-    return f"{value:.1f}{unit}"
+            return f"{value:.1f}{unit}"
+        value /= _KIBI
+    return f"{value:.1f}T"

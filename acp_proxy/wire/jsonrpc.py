@@ -24,7 +24,9 @@ _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 _WHITE: Final = b" \t\r\n"
 _BOM: Final = b"\xef\xbb\xbf"
 _ABSENT: Final = object()
-_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_CALL_KEYS: Final = frozenset({"jsonrpc", "id", "method", "params"})
+_RESPONSE_KEYS: Final = frozenset({"jsonrpc", "id", "result", "error"})
+_ENVELOPE: Final = _CALL_KEYS | _RESPONSE_KEYS
 
 # Where orjson's value may differ from the text although the members count the same: many digits
 # (it rounds integers beyond 64 bits), exponents that underflow.
@@ -307,7 +309,6 @@ def _classify_object(
     value: dict[str, Any], flags: tuple[str, ...], batch_index: int | None
 ) -> Message:
     """Classify one object by its keys (acp-facts A.1)."""
-    method = value.get("method", _ABSENT)
     id_ = value.get("id", _ABSENT)
     if value.get("jsonrpc") != "2.0":
         flags = (*flags, "no-jsonrpc")
@@ -315,27 +316,13 @@ def _classify_object(
     if id_ is not _ABSENT:
         id_as_text = id_text(id_)
         flags = _judge_id(id_, id_as_text, flags)
-    reason = None
+    method = value.get("method", _ABSENT)
     if method is not _ABSENT:
-        kind = Kind.NOTIFICATION if id_ is _ABSENT else Kind.REQUEST
-        known = 1 + ("jsonrpc" in value) + (id_ is not _ABSENT) + ("params" in value)
-        if not isinstance(method, str):
-            kind, method, reason = Kind.INVALID, _ABSENT, "the method is not a string"
-        if not isinstance(value.get("params"), dict | list | None):
-            flags = (*flags, "bad-params")
+        judge, keys = _judge_call, _CALL_KEYS
     else:
-        error, result = value.get("error"), "result" in value
-        known = ("jsonrpc" in value) + (id_ is not _ABSENT) + result + ("error" in value)
-        kind = Kind.RESULT if error is None and result else Kind.ERROR
-        if not result and "error" not in value:
-            kind, reason = Kind.INVALID, "neither a method nor a result nor an error"
-        elif id_ is _ABSENT:
-            kind, reason = Kind.INVALID, "a response without an id"
-        if result and "error" in value:
-            flags = (*flags, "result-and-error")
-        if "error" in value and not (result and error is None) and not _is_error(error):
-            flags = (*flags, "bad-error")
-    if len(value) > known:
+        judge, keys, method = _judge_response, _RESPONSE_KEYS, None
+    kind, reason, flags = judge(value, flags)
+    if not keys.issuperset(value):
         flags = (*flags, "extra-key")
     return Message(
         kind,
@@ -346,6 +333,34 @@ def _classify_object(
         flags,
         reason,
     )
+
+
+_Judgement = tuple[Kind, str | None, tuple[str, ...]]
+
+
+def _judge_call(value: dict[str, Any], flags: tuple[str, ...]) -> _Judgement:
+    """Judge what has a method: kind, reason, flags."""
+    if not isinstance(value.get("params"), dict | list | None):
+        flags = (*flags, "bad-params")
+    if not isinstance(value["method"], str):
+        return Kind.INVALID, "the method is not a string", flags
+    return Kind.REQUEST if "id" in value else Kind.NOTIFICATION, None, flags
+
+
+def _judge_response(value: dict[str, Any], flags: tuple[str, ...]) -> _Judgement:
+    """Judge what has no method: kind, reason, flags."""
+    has_result, has_error = "result" in value, "error" in value
+    error = value.get("error")
+    if not has_result and not has_error:
+        return Kind.INVALID, "neither a method nor a result nor an error", flags
+    if has_result and has_error:
+        flags = (*flags, "result-and-error")
+    kind = Kind.RESULT if has_result and error is None else Kind.ERROR
+    if kind is Kind.ERROR and not _is_error(error):
+        flags = (*flags, "bad-error")
+    if "id" not in value:
+        return Kind.INVALID, "a response without an id", flags
+    return kind, None, flags
 
 
 def _is_error(error: object) -> bool:
