@@ -10,7 +10,18 @@ class AcpProxyError(Exception):
 
 
 class LogError(AcpProxyError):
-    """The log file cannot be used: missing, damaged, unwritable, or from a newer acp-proxy."""
+    """The log file cannot be used: missing, damaged, unwritable, or from a newer acp-proxy.
+
+    Attributes:
+        why: What is wrong, and where.
+        remedy: What to do next; may be empty.
+
+    """
+
+    def __init__(self, why: str, remedy: str = "") -> None:
+        super().__init__(f"{why}; {remedy}" if remedy else why)
+        self.why = why
+        self.remedy = remedy
 
 
 class AgentError(AcpProxyError):

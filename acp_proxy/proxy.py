@@ -7,6 +7,7 @@ the rest: the client waits for the agent, never for us.
 
 import contextlib
 import os
+import time
 from typing import TYPE_CHECKING
 
 from acp_proxy import __version__
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from acp_proxy.journal.records import Facts
 
 _MAX_RECORDER_RESTARTS = 3
+_HANG_UP_SECONDS = 0.05
+"""When a terminal ends, its signal must reach the agent before the end of file does."""
 
 
 def run_proxy(
@@ -62,8 +65,11 @@ class _Connection:
     def __init__(self, agent: agents.Agent, facts: "Facts") -> None:
         self._agent = agent
         stdio.close_others()
-        gone, self._still_there = os.pipe2(os.O_CLOEXEC)  # hangs up when the agent has ended
-        self._wake_reader, wake_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._has_ended = False
+        gone, self._still_there = os.pipe()  # hangs up when the agent has ended
+        self._wake_reader, wake_writer = os.pipe()
+        for end in (self._wake_reader, wake_writer):
+            os.set_blocking(end, False)
         self._journal = _open_journal({**facts, "agent_pid": agent.pid}, lambda: _wake(wake_writer))
         self._to_agent = Pump(
             stdio.STDIN, agent.stdin, gone, self._record(Stream.CLIENT), self._client_ended
@@ -149,6 +155,8 @@ class _Connection:
 
     def _client_ended(self, why: str, undelivered: int) -> None:
         self._note({"event": "end", "stream": "client", "why": why, "undelivered": undelivered})
+        if os.isatty(stdio.STDIN):
+            time.sleep(_HANG_UP_SECONDS)
         self._agent.close_stdin()
         if why == "sink gone":  # the client's next write must fail, as the agent meant it to
             stdio.let_go(stdio.STDIN)

@@ -28,6 +28,7 @@ CREATE TABLE connections (
     proxy_pid INTEGER,
     agent_pid INTEGER,
     recorded_by TEXT,
+    added_ns INTEGER NOT NULL,
     started_ns INTEGER,
     ended_ns INTEGER,
     duration_ns INTEGER,

@@ -65,20 +65,23 @@ def info(log: str | None, as_json: bool) -> None:
             f"    {size(journal['bytes'])} of {visible(command_text(journal['command'])) or 'an unknown command'}"
         )
         click.echo(f"    why: {visible(journal['why'])}")
+        if journal["remedy"]:
+            click.echo(f"    remedy: {visible(journal['remedy'])}")
 
 
 def _facts(where: str) -> dict[str, Any]:
+    unwritable = schema.why_not_writable(where)
     facts: dict[str, Any] = {
         "path": where,
         "exists": os.path.exists(where),
-        "writable": os.access(where if os.path.exists(where) else os.path.dirname(where), os.W_OK),
+        "writable": unwritable is None,
         "size": None,
         "connections": None,
         "frames": None,
         "messages": None,
         "steps": [],
         "knownSteps": list(schema.STEPS),
-        "problem": None,
+        "problem": unwritable,
         "waiting": [
             {
                 "uuid": journal.uuid,
@@ -87,6 +90,7 @@ def _facts(where: str) -> dict[str, Any]:
                 "command": journal.command,
                 "running": journal.alive,
                 "why": journal.why,
+                "remedy": journal.remedy,
             }
             for journal in all_waiting(where)
         ],

@@ -77,7 +77,7 @@ def warn_of(waiting: "Iterable[Waiting]") -> None:
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
-            f"{visible(journal.path)}): {visible(journal.why)}",
+            f"{visible(journal.path)}): {visible(journal.why)}; {visible(journal.remedy)}",
             err=True,
         )
 

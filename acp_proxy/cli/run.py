@@ -53,12 +53,12 @@ def _become(command: "Sequence[str]") -> "NoReturn":
     """Replace this process by the agent: nothing is recorded."""
     import signal
 
-    from acp_proxy.relay.agent import explain
+    from acp_proxy.relay.agent import environment, explain
 
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and that would be inherited
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
-        os.execvp(command[0], list(command))  # noqa: S606 - running the agent is our purpose
+        os.execvpe(command[0], list(command), environment())  # noqa: S606 - running the agent is our purpose
     except OSError as error:
         _fail(explain(command[0], error))
 

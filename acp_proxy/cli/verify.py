@@ -25,7 +25,8 @@ def verify(connection: str | None, log: str | None) -> None:
     path = log_path(log)
     problems = 0
     for journal in settle(path):
-        click.echo(f"journal {visible(journal.path)} is not in the log: {visible(journal.why)}")
+        why = f"{journal.why}; {journal.remedy}"
+        click.echo(f"journal {visible(journal.path)} is not in the log: {visible(why)}")
         problems += 1
     with failing_plainly(), open_recording(path) as recording:
         for text in recording.check_integrity():

@@ -59,6 +59,7 @@ class JournalWriter:
         self._fd = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
+            os.fchmod(self._fd, 0o600)  # whatever the umask
             os.pwrite(self._fd, encode_header(Slot()), 0)
             os.rename(unfinished, path)
         except OSError:

@@ -62,6 +62,7 @@ def make_private_folder(folder: str) -> None:
             make_private_folder(parent)
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
+            os.chmod(folder, 0o700)  # whatever the umask
     status = os.lstat(folder)
     if stat.S_ISLNK(status.st_mode) or (os.getuid() not in (0, status.st_uid)):
         raise PermissionError(f"{folder} belongs to somebody else")
@@ -70,6 +71,11 @@ def make_private_folder(folder: str) -> None:
 def waiting(log: str) -> list[str]:
     """Return the paths of the journals of a log, oldest first, those in use included."""
     return sorted(_journals(log), key=_made)
+
+
+def beside(path: str) -> list[str]:
+    """Return the other journals in the folder of one, oldest first."""
+    return sorted(_in(os.path.dirname(path)), key=_made)
 
 
 def is_alive(path: str) -> bool:
@@ -127,10 +133,14 @@ def remove(path: str) -> None:
 
 def _journals(log: str) -> "Iterator[str]":
     for folder in (folder_of(log), fallback_folder(log)):
-        with contextlib.suppress(OSError):
-            for name in os.listdir(folder):
-                if "." not in name:
-                    yield os.path.join(folder, name)
+        yield from _in(folder)
+
+
+def _in(folder: str) -> "Iterator[str]":
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if "." not in name:  # not a lock, one that is being made, or a damaged one
+                yield os.path.join(folder, name)
 
 
 def _made(path: str) -> tuple[float, str]:

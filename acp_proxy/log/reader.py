@@ -90,7 +90,7 @@ class LogReader:
 
     def connections(self) -> "Iterator[ConnectionRow]":
         """Yield the connections, newest first."""
-        yield from self._connections("ORDER BY id DESC")
+        yield from self._connections("ORDER BY added_ns DESC, id DESC")
 
     def connection(self, reference: str | int) -> ConnectionRow:
         """Return one connection.
@@ -104,7 +104,7 @@ class LogReader:
         """
         text = str(reference)
         if text == "latest":
-            found = list(self._connections("ORDER BY id DESC LIMIT 1"))
+            found = list(self._connections("ORDER BY added_ns DESC, id DESC LIMIT 1"))
         else:
             found = []
             if text.isdecimal():
@@ -290,7 +290,7 @@ def _connection_row(row: sqlite3.Row) -> ConnectionRow:
         }
 
     same = (
-        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "started_ns",
+        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "added_ns", "started_ns",
         "ended_ns", "duration_ns", "status", "exit_code", "signal", "protocol_version", "frames",
         "messages", "facts",
     )  # fmt: skip

@@ -109,6 +109,7 @@ class ConnectionRow:
     """A row of ``connections``: one run of the proxy, or one import.
 
     Attributes:
+        added_ns: Wall clock when it began, or was imported; the order of the list.
         status: ``running``, ``exited``, ``killed`` (the agent died by a signal), ``lost`` (the proxy
             did) or ``imported``.
         protocol_version: What the agent's latest successful ``initialize`` answer said.
@@ -129,6 +130,7 @@ class ConnectionRow:
     proxy_pid: int | None
     agent_pid: int | None
     recorded_by: str | None
+    added_ns: int
     started_ns: int | None
     ended_ns: int | None
     duration_ns: int | None

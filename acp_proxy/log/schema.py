@@ -7,12 +7,14 @@ import contextlib
 import os
 import runpy
 import sqlite3
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from acp_proxy.errors import LogError
+from acp_proxy.journal.spool import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,8 @@ STEPS = ("m0001_recording",)
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000
-_MISSING = "there is no log at {} yet; record into it with: acp-proxy run -- AGENT ARGS..."
+_RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
+_ANOTHER = "or choose another with --log"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -31,6 +34,10 @@ class NoLogError(LogError):
 
 class LogUnavailableError(LogError):
     """The log cannot be used now, but later perhaps: locked, unwritable, no room on the disk."""
+
+
+class LogLockedError(LogUnavailableError):
+    """Another process has the log; it will not take long as a rule."""
 
 
 def history_path() -> Path:
@@ -44,7 +51,7 @@ def history_path() -> Path:
     for place in places:
         if (path := place / "migrations.py").is_file():
             return path
-    raise LogError(f"no migrations.py in {places[0]} or {places[1]}; reinstall acp-proxy")
+    raise LogError(f"no migrations.py in {places[0]} or {places[1]}", "reinstall acp-proxy")
 
 
 def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connection:
@@ -79,7 +86,7 @@ def open_for_reading(path: str) -> sqlite3.Connection:
 
     """
     if not os.path.exists(path):
-        raise NoLogError(_MISSING.format(path))
+        raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
         connection = _connect_read_only(path)
         try:
@@ -88,6 +95,26 @@ def open_for_reading(path: str) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def why_not_writable(path: str) -> str | None:
+    """Return why a log could not be written, without making it; None when it could, it seems."""
+    place = path
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    if place == path:
+        writable = os.access(path, os.W_OK) and os.path.isfile(path)
+        folder = os.path.dirname(path)
+    else:
+        writable, folder = os.path.isdir(place), place
+    try:
+        if writable:
+            tempfile.TemporaryFile(dir=folder).close()
+            return None
+    except OSError:
+        pass
+    what = "written" if os.path.isdir(folder) else "used: it is no folder"
+    return f"{folder if writable else place} cannot be {what}; make it writable, {_ANOTHER}"
 
 
 def applied_steps(path: str) -> list[str]:
@@ -108,11 +135,11 @@ def applied_steps(path: str) -> list[str]:
 def _check_steps(path: str, applied: list[str]) -> None:
     """Refuse to read a log that is not as this program expects it."""
     if not applied:  # somebody is making it
-        raise NoLogError(_MISSING.format(path))
+        raise NoLogError(f"there is no log at {path} yet", _RECORD)
     if _pending(path, applied):
         raise LogError(
-            f"{path} was written by an older acp-proxy; "
-            f"bring it up to date with: acp-proxy log migrate --log {path}"
+            f"{path} was written by an older acp-proxy",
+            f"bring it up to date with: acp-proxy log migrate --log {path}",
         )
 
 
@@ -137,9 +164,11 @@ def _create_private(path: str) -> None:
     """Make an empty file that only its owner can read; SQLite gives its side files the same mode."""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private_folder(folder)
     with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.fchmod(fd, 0o600)  # whatever the umask
+        os.close(fd)
 
 
 def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
@@ -167,7 +196,7 @@ def _applied(connection: sqlite3.Connection) -> list[str]:
         tables = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchall()
         if tables:
             raise LogError(
-                "this is an SQLite file of some other program; choose another with --log"
+                "this is an SQLite file of some other program", "choose another with --log"
             ) from error
         return []
     return [name for (name,) in rows]
@@ -177,8 +206,8 @@ def _pending(path: str, applied: list[str]) -> list[str]:
     newer = [name for name in applied if name not in STEPS]
     if newer:
         raise LogError(
-            f"{path} was written by a newer acp-proxy (it has step {newer[0]}); "
-            "upgrade acp-proxy to use it, or choose another with --log"
+            f"{path} was written by a newer acp-proxy (it has step {newer[0]})",
+            f"upgrade acp-proxy to use it, {_ANOTHER}",
         )
     return [name for name in STEPS if name not in applied]
 
@@ -207,8 +236,7 @@ def explaining(path: str) -> "Iterator[None]":
         raise explain(path, error) from error
     except OSError as error:
         raise LogUnavailableError(
-            f"cannot use the log {path}: {error.strerror}; "
-            "make its folder writable, or choose another with --log"
+            f"cannot use the log {path}: {error.strerror}", f"make its folder writable, {_ANOTHER}"
         ) from error
 
 
@@ -217,19 +245,19 @@ def explain(path: str, error: sqlite3.Error) -> LogError:
     text = str(error)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LogUnavailableError(
-            f"{path} is locked by another program ({text}); end that, or try later"
+        return LogLockedError(
+            f"{path} is locked by another program ({text})", "end that, or try later"
         )
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return LogUnavailableError(f"{path} cannot be written ({text}); make room on its disk")
+        return LogUnavailableError(f"{path} cannot be written ({text})", "make room on its disk")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return LogUnavailableError(
-            f"cannot use the log {path}: {text}; make it and its folder writable, "
-            "or choose another with --log"
+            f"cannot use the log {path}: {text}", f"make it and its folder writable, {_ANOTHER}"
         )
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return LogError(
-            f"{path} is damaged ({text}); move it away: a new log is made and what waits in "
-            "journals goes there, and `sqlite3 FILE .recover` may save what the old one holds"
+            f"{path} is damaged ({text})",
+            "move it away: a new log is made and what waits in journals goes there, and "
+            "`sqlite3 FILE .recover` may save what the old one holds",
         )
-    return LogError(f"cannot use the log {path}: {text}; check it, or choose another with --log")
+    return LogError(f"cannot use the log {path}: {text}", f"check it, {_ANOTHER}")

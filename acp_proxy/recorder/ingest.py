@@ -282,6 +282,7 @@ def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
         "proxy_pid": facts.get("proxy_pid"),
         "agent_pid": facts.get("agent_pid"),
         "recorded_by": f"acp-proxy {version}" if version else None,
+        "added_ns": start.time_ns,
         "started_ns": start.time_ns,
         "status": "running",
     }

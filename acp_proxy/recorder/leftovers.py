@@ -27,7 +27,8 @@ class Waiting(NamedTuple):
         bytes: Size of the file.
         command: The agent's command, empty when the journal does not say.
         alive: Whether its proxy runs, so that waiting is normal.
-        why: Why it waits, in words, with what to do about it.
+        why: Why it waits, in words.
+        remedy: What to do about it; may be empty.
 
     """
 
@@ -37,6 +38,7 @@ class Waiting(NamedTuple):
     command: list[str]
     alive: bool
     why: str
+    remedy: str
 
 
 def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
@@ -47,7 +49,7 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
     """
     give_up = time.monotonic() + patience
     started: dict[str, subprocess.Popen[bytes]] = {}
-    reasons: dict[str, str] = {}
+    reasons: dict[str, LogError] = {}
     while True:
         dead = [path for path in spool.waiting(log) if not spool.is_alive(path)]
         for path, recorder in list(started.items()):
@@ -75,7 +77,7 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
 def all_waiting(log: str) -> list[Waiting]:
     """Return every journal of a log, those of running proxies included, without touching them."""
     return [
-        _describe(path, "its proxy runs", alive=True)
+        _describe(path, LogError("its proxy runs"), alive=True)
         if spool.is_alive(path)
         else _describe(path, _guess(log))
         for path in spool.waiting(log)
@@ -92,23 +94,27 @@ def _is_unclaimed(path: str) -> bool:
     return free
 
 
-def _last_words(recorder: "subprocess.Popen[bytes]") -> str:
+def _last_words(recorder: "subprocess.Popen[bytes]") -> LogError:
     assert recorder.stderr is not None
     with recorder.stderr as stderr:
         lines = stderr.read().decode(errors="replace").splitlines()
-    return lines[-1] if lines else f"its recorder ended with {recorder.returncode}"
+    if recorder.returncode == handover.GAVE_UP and len(lines) > 1:
+        return LogError(lines[-2], lines[-1])
+    return LogError(
+        f"its recorder ended with {recorder.returncode}{': ' if lines else ''}{''.join(lines[-1:])}"
+    )
 
 
-def _guess(log: str) -> str:
+def _guess(log: str) -> LogError:
     """Return what keeps the log from taking journals now."""
     try:
         schema.open_for_writing(log, busy_ms=100).close()
     except LogError as error:
-        return str(error)
-    return "it is on its way into the log; ask again"
+        return error
+    return LogError("it is on its way into the log", "ask again")
 
 
-def _describe(path: str, why: str, *, alive: bool = False) -> Waiting:
+def _describe(path: str, error: LogError, *, alive: bool = False) -> Waiting:
     command: list[str] = []
     size = 0
     with contextlib.suppress(OSError), JournalReader(path) as journal:
@@ -117,4 +123,5 @@ def _describe(path: str, why: str, *, alive: bool = False) -> Waiting:
             found = decode_facts(record.data).get("command")
             if isinstance(found, list):
                 command = found
-    return Waiting(path, os.path.basename(path), size, command, alive, why)
+    uuid = os.path.basename(path)
+    return Waiting(path, uuid, size, command, alive, error.why, error.remedy)

@@ -17,7 +17,7 @@ from acp_proxy.errors import LogError
 from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import Stream, decode_facts
 from acp_proxy.journal.tail import JournalReader
-from acp_proxy.log.schema import LogUnavailableError
+from acp_proxy.log.schema import LogLockedError, LogUnavailableError
 from acp_proxy.log.writer import ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 
@@ -33,13 +33,10 @@ _BUSY_SECONDS = 0.02
 _QUIET_AFTER_SECONDS = 0.2
 _QUIET_SECONDS = 5.0
 _RETRY_SECONDS = (0.05, 1.0)
-_PATIENCE_SECONDS = 60.0
-"""How long a recorder tries to use a log after its proxy has ended."""
+_PATIENCE_SECONDS = 1.0
+_PATIENCE_WITH_LOCKS_SECONDS = 60.0
+"""How long a recorder tries to use a log after its proxy has ended: later commands try again."""
 _BUSY_MS = 1000
-
-
-class _Impatient(Exception):  # noqa: N818 - carries why, is no error of ours
-    """The log has not become usable in time."""
 
 
 def main() -> None:
@@ -47,7 +44,12 @@ def main() -> None:
     with contextlib.suppress(OSError):
         os.nice(10)
     path, *wake = sys.argv[1:]
-    sys.exit(_run(path, int(wake[0]) if wake else None))
+    code = _run(path, int(wake[0]) if wake else None)
+    if code == handover.DONE and wake:  # the log works: what others left over can go in too
+        for left in spool.beside(path):
+            if not spool.is_alive(left):
+                _run(left, None)
+    sys.exit(code)
 
 
 def _run(path: str, wake: int | None) -> int:
@@ -60,9 +62,9 @@ def _run(path: str, wake: int | None) -> int:
             return _Recorder(journal, wake).run()
     except FileNotFoundError:  # somebody else has finished it
         return handover.DONE
-    except (LogError, _Impatient) as error:
+    except LogError as error:
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"{error}\n")
+            sys.stderr.write(f"{error.why}\n{error.remedy}\n")
         return handover.GAVE_UP
     finally:
         claim.release()
@@ -82,7 +84,7 @@ class _Recorder:
         """Record until all is in the log."""
         if self._journal.slot() is None:
             raise LogError(
-                f"{self._journal.path} is no journal of this acp-proxy; it is left alone"
+                f"{self._journal.path} is no journal of this acp-proxy", "look at it, or delete it"
             )
         start = self._first_record()
         if start is None:  # the proxy died before it relayed anything
@@ -157,8 +159,10 @@ class _Recorder:
         now = time.monotonic()
         if self._impatient_since is None:
             self._impatient_since = now
-        if now - self._impatient_since > _PATIENCE_SECONDS:
-            raise _Impatient(str(error))
+        locked = isinstance(error, LogLockedError)
+        patience = _PATIENCE_WITH_LOCKS_SECONDS if locked else _PATIENCE_SECONDS
+        if now - self._impatient_since > patience:
+            raise LogError(error.why, error.remedy)  # no longer one to be patient with
 
     def _wait(self) -> None:
         """Wait until the journal may have grown."""

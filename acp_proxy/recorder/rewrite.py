@@ -1,6 +1,7 @@
 """Connections into the log that no proxy recorded now: imports, and rebuilt indexes."""
 
 import hashlib
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.index import Indexer
@@ -45,7 +46,9 @@ def import_connection(
     first: ImportedFrame | None = None
     last: ImportedFrame | None = None
     with LogWriter(log) as writer, writer.transaction():
-        connection_id = writer.connection(uuid, {"status": "imported", **columns})
+        connection_id = writer.connection(
+            uuid, {"status": "imported", "added_ns": time.time_ns(), **columns}
+        )
         index = Indexer()
         hashes = [hashlib.sha256() for _ in STREAMS]
         offsets = [0, 0, 0]

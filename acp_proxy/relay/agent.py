@@ -102,6 +102,23 @@ def start(command: "Sequence[str]", before: Inherited) -> Agent:
         raise explain(command[0], error) from error
 
 
+def environment() -> dict[bytes, bytes]:
+    """Return the environment that the client gave us.
+
+    Python itself may have changed LC_CTYPE in ours (PEP 538); Linux remembers the original.
+    """
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return dict(os.environb)
+    return {
+        name: value
+        for name, equals, value in (entry.partition(b"=") for entry in entries)
+        if equals
+    }
+
+
 def _popen(command: list[str], before_exec: "Callable[[], None]") -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         command,
@@ -110,6 +127,7 @@ def _popen(command: list[str], before_exec: "Callable[[], None]") -> "subprocess
         stderr=subprocess.PIPE,
         bufsize=0,
         close_fds=False,  # what the client gave beside the three is for the agent
+        env=environment(),
         preexec_fn=before_exec,  # noqa: PLW1509 - no thread exists yet
     )
 

@@ -20,7 +20,8 @@ STDERR_BUFFER = 1024 * 1024
 """How much of standard error waits for a client that does not read it."""
 _ATOMIC = 4096  # what a pipe that polls as writable takes without blocking
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
-_LAST_CHANCE_MS = 100
+_STALL_SECONDS = 0.1
+"""A client that has not read standard error for so long does not read it."""
 
 
 class Pump(threading.Thread):
@@ -84,8 +85,9 @@ class Pump(threading.Thread):
 class StderrPump:
     """Drains the agent's standard error whatever happens, and forwards what the client takes.
 
-    Two threads: one reads and records, one writes. Between them stands a buffer
-    of STDERR_BUFFER bytes that drops its oldest when the client does not read.
+    Two threads: one reads and records, one writes. Between them stands a buffer of
+    STDERR_BUFFER bytes. When it is full the agent waits as long as the client goes on
+    reading; when the client has not read for a moment, the oldest is dropped.
     """
 
     def __init__(self, source: int, sink: int, agent_gone: int, record: "Record") -> None:
@@ -98,6 +100,7 @@ class StderrPump:
         self._buffered = 0
         self._changed = threading.Condition()
         self._ended = False
+        self._unread = False  # the client has not read for a moment
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._writer = threading.Thread(target=self._write, daemon=True)
 
@@ -111,7 +114,7 @@ class StderrPump:
         self._reader.join()
         left = -1
         while self._writer.is_alive():
-            self._writer.join(_LAST_CHANCE_MS / 1000)
+            self._writer.join(_STALL_SECONDS)
             with self._changed:
                 if self._buffered == left:  # no progress: the client does not read
                     break
@@ -146,6 +149,10 @@ class StderrPump:
 
     def _put(self, chunk: bytes) -> None:
         with self._changed:
+            while self._buffered > STDERR_BUFFER - CHUNK and not self._unread:
+                before = self._buffered
+                self._changed.wait(_STALL_SECONDS)
+                self._unread = self._buffered == before  # until the client reads again
             self._buffer.append(chunk)
             self._buffered += len(chunk)
             while self._buffered > STDERR_BUFFER:
@@ -178,6 +185,8 @@ class StderrPump:
                 )
             with self._changed:
                 self._buffered -= len(chunk)
+                self._unread = False
+                self._changed.notify()
 
 
 def _read(fd: int) -> bytes | None:

@@ -73,7 +73,8 @@ def _forward(pid: int, is_over: "Callable[[int], bool]") -> None:
         signum, from_kernel = _next_signal()
         if is_over(signum):
             continue
-        if not from_kernel:
+        if not from_kernel or (signum == signal.SIGHUP and os.getsid(0) == os.getpid()):
+            # (A hang-up is told to the leader of the terminal's session alone.)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signum)
         if signum == signal.SIGTSTP:

@@ -1,0 +1,1 @@
+"""Conversations between independent ACP peers, straight and through the proxy."""
