@@ -1,0 +1,83 @@
+"""A tiny honest ACP client (version 1), for the demonstration. Standard library only.
+
+Its arguments are the agent's command. It asks one thing, allows what it is asked
+for, prints what it sees, and ends the conversation.
+"""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+
+class Client:
+    """One conversation with an agent."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._agent = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._next_id = 0
+
+    def request(self, method: str, **params: object) -> Any:
+        """Send a request, see to what comes meanwhile, and return the result."""
+        request_id, self._next_id = self._next_id, self._next_id + 1
+        self._send({"id": request_id, "method": method, "params": params})
+        while True:
+            message = self._receive()
+            if "method" in message:
+                self._see_to(message)
+            elif message.get("id") == request_id:
+                return message["result"]
+
+    def close(self) -> int:
+        """End the conversation; return the agent's exit code."""
+        assert self._agent.stdin is not None
+        self._agent.stdin.close()
+        return self._agent.wait()
+
+    def _see_to(self, message: dict[str, Any]) -> None:
+        params = message["params"]
+        if message["method"] == "session/request_permission":
+            option = params["options"][0]
+            print(f"  agent asks:  may I? -> {option['name']}")
+            outcome = {"outcome": "selected", "optionId": option["optionId"]}
+            self._send({"id": message["id"], "result": {"outcome": outcome}})
+            return
+        update = params["update"]
+        if update["sessionUpdate"] == "agent_message_chunk":
+            print(f"  agent says:  {update['content']['text']}")
+        else:
+            print(f"  tool call:   {update['toolCallId']} {update.get('status')}")
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._agent.stdin is not None
+        text = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":"))
+        self._agent.stdin.write(text.encode() + b"\n")
+        self._agent.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._agent.stdout is not None
+        line = self._agent.stdout.readline()
+        if not line:
+            raise SystemExit("the agent has gone")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+
+def main() -> None:
+    """Hold the conversation."""
+    client = Client(sys.argv[1:])
+    info = {"name": "demo-client", "version": "1"}
+    client.request("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=info)
+    session = client.request("session/new", cwd="/", mcpServers=[])["sessionId"]
+    question = "How many words has the question that I ask?"
+    print(f"  client asks: {question}")
+    prompt = [{"type": "text", "text": question}]
+    result = client.request("session/prompt", sessionId=session, prompt=prompt)
+    print(f"  turn ended:  {result['stopReason']}")
+    sys.exit(client.close())
+
+
+if __name__ == "__main__":
+    main()
