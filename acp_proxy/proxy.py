@@ -7,6 +7,7 @@ the rest: the client waits for the agent, never for us.
 
 import contextlib
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from acp_proxy.journal.records import Facts
 
 _MAX_RECORDER_RESTARTS = 3
+_SWITCH_SECONDS = 0.0005
+"""How long a thread that copies may wait for one that computes: only importing trio does."""
 _HANG_UP_SECONDS = 0.05
 """When a terminal ends, its signal must reach the agent before the end of file does."""
 
@@ -81,6 +84,7 @@ class _Connection:
 
     def run(self) -> "NoReturn":
         """Copy until the agent has ended, then end like it."""
+        sys.setswitchinterval(_SWITCH_SECONDS)
         for pump in (self._to_client, self._to_agent, self._stderr):
             pump.start()
         signals.forward_to(self._agent.pid, self._is_over)
