@@ -110,8 +110,8 @@ class LogReader:
             if text.isdecimal():
                 found = list(self._connections("WHERE id = ?", int(text)))
             if not found and text:
-                pattern = text.replace("*", "").replace("?", "").replace("[", "") + "*"
-                found = list(self._connections("WHERE uuid GLOB ? LIMIT 2", pattern))
+                begins = "WHERE substr(uuid, 1, ?) = ? LIMIT 2"
+                found = list(self._connections(begins, len(text), text.lower()))
         if len(found) == 1:
             return found[0]
         if found:
