@@ -58,23 +58,22 @@ CREATE TABLE connections (
 
 CREATE TABLE frames (
     id INTEGER PRIMARY KEY,
-    connection_id INTEGER NOT NULL REFERENCES connections(id),
-    seq INTEGER NOT NULL,
-    stream_code INTEGER NOT NULL CHECK (stream_code IN (0, 1, 2)),
+    stream_code INTEGER NOT NULL CHECK (stream_code BETWEEN 0 AND 2),
     offset INTEGER NOT NULL,
     time_ns INTEGER,
     elapsed_ns INTEGER,
     raw BLOB NOT NULL,
+    connection_id INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL,
+    seq INTEGER GENERATED ALWAYS AS (id & 4294967295) VIRTUAL,
     stream TEXT GENERATED ALWAYS AS
         (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' ELSE 'stderr' END) VIRTUAL
 ) STRICT;
-CREATE UNIQUE INDEX frames_by_seq ON frames (connection_id, seq);
 
 CREATE TABLE messages (
     connection_id INTEGER NOT NULL REFERENCES connections(id),
     seq INTEGER NOT NULL,
     batch_index INTEGER,
-    stream_code INTEGER NOT NULL CHECK (stream_code IN (0, 1, 2)),
+    stream_code INTEGER NOT NULL CHECK (stream_code BETWEEN 0 AND 2),
     kind_code INTEGER NOT NULL CHECK (kind_code BETWEEN 0 AND 5),
     bytes INTEGER NOT NULL,
     method TEXT,
@@ -103,5 +102,5 @@ CREATE VIEW wire AS
 SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m.session_update,
     m.tool_call_id, m.terminal_id, m.request_seq, m.duration_ns, m.error_code, m.flags, m.reason,
     m.batch_index, m.bytes, f.offset, f.time_ns, f.elapsed_ns, f.raw
-FROM messages m JOIN frames f ON f.connection_id = m.connection_id AND f.seq = m.frame_seq;
+FROM messages m JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq;
 """)

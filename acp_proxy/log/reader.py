@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.errors import QueryError
 from acp_proxy.log import schema
-from acp_proxy.log.rows import KINDS, STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
+from acp_proxy.log.rows import (
+    KINDS,
+    STREAMS,
+    ConnectionRow,
+    FrameRow,
+    IndexRow,
+    MessageRow,
+    frame_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,8 +149,8 @@ class LogReader:
                 for row in self._db.execute(
                     "SELECT seq, stream_code, offset, time_ns, elapsed_ns, CASE WHEN length(raw) > "
                     f"{KEPT_RAW} THEN substr(raw, 1, {_PREFIX}) ELSE raw END, length(raw), id "
-                    f"FROM frames WHERE connection_id = ? AND seq >= ? {condition}ORDER BY seq",
-                    (connection_id, from_seq),
+                    f"FROM frames WHERE id BETWEEN ? AND ? {condition}ORDER BY id",
+                    (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
                 )
             )
 
@@ -153,7 +161,7 @@ class LogReader:
             return
         with (
             schema.explaining(self.path),
-            self._db.blobopen("frames", "raw", frame.row_id, readonly=True) as blob,
+            self._db.blobopen("frames", "raw", frame.id, readonly=True) as blob,
         ):
             while piece := blob.read(_PIECE):
                 yield piece
@@ -184,7 +192,7 @@ class LogReader:
             "m.method, m.id, m.session_id, m.session_update, m.tool_call_id, m.terminal_id, "
             "m.request_seq, r.method, m.duration_ns, m.error_code, m.flags, m.reason, "
             "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?) FROM messages m "
-            "JOIN frames f ON f.connection_id = m.connection_id AND f.seq = m.frame_seq "
+            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
             f"WHERE m.connection_id = ?{conditions} ORDER BY m.seq LIMIT ?"
         )

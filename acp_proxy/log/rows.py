@@ -12,6 +12,15 @@ KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
 
 
+def frame_id(connection_id: int, seq: int) -> int:
+    """Return the key of the frame whose first message has that seq.
+
+    One integer for both, in the order of the conversation: no index is needed beside
+    the table. There is room for 2**31 connections of 2**32 messages.
+    """
+    return (connection_id << 32) + seq
+
+
 class FrameRow(NamedTuple):
     """A row of ``frames``.
 
@@ -23,7 +32,7 @@ class FrameRow(NamedTuple):
         elapsed_ns: The same on the monotonic clock, since the connection began.
         raw: Its bytes; None when it was asked for without.
         size: Its length in bytes.
-        row_id: Its row, to read its bytes piece by piece.
+        id: Its key (``frame_id``).
 
     """
 
@@ -34,7 +43,7 @@ class FrameRow(NamedTuple):
     elapsed_ns: int | None
     raw: bytes | None
     size: int
-    row_id: int
+    id: int
 
 
 class IndexRow(NamedTuple):

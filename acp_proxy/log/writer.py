@@ -13,13 +13,14 @@ import orjson
 
 from acp_proxy.errors import LogError
 from acp_proxy.log import schema
+from acp_proxy.log.rows import frame_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _INSERT_FRAME = (
-    "INSERT INTO frames (connection_id, seq, stream_code, offset, time_ns, elapsed_ns, raw) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO frames (id, stream_code, offset, time_ns, elapsed_ns, raw) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
 )
 _INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
 _INSERT_MESSAGE = (
@@ -205,13 +206,11 @@ class LogWriter:
         short: list[tuple[Any, ...]] = []
         for frame in frames:
             if not isinstance(frame.raw, LongRaw):
-                short.append((connection_id, *frame))
+                short.append((frame_id(connection_id, frame.seq), *frame[1:]))
                 continue
-            cursor = self._db.execute(
-                _INSERT_LONG_FRAME, (connection_id, *frame[:-1], frame.raw.size)
-            )
-            assert cursor.lastrowid is not None
-            with self._db.blobopen("frames", "raw", cursor.lastrowid) as blob:
+            key = frame_id(connection_id, frame.seq)
+            self._db.execute(_INSERT_LONG_FRAME, (key, *frame[1:-1], frame.raw.size))
+            with self._db.blobopen("frames", "raw", key) as blob:
                 for piece in frame.raw.pieces:
                     blob.write(piece)
         self._db.executemany(_INSERT_FRAME, short)

@@ -62,7 +62,7 @@ def message_detail(row: "MessageRow", other: "MessageRow | None") -> dict[str, A
             detail["data"] = row.raw.decode()
         except UnicodeDecodeError:
             detail["dataBase64"] = base64.b64encode(row.raw).decode()
-    if row.kind not in ("text", "invalid"):
+    if row.kind not in ("text", "invalid") and "unparsed" not in row.flags:
         text = member_of(row)
         try:
             text.decode()

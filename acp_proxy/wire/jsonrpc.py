@@ -8,11 +8,19 @@ import json
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import orjson
 
 from acp_proxy.wire import jsontext
+from acp_proxy.wire.exact_json import (
+    WHITE,
+    ExactFloat,
+    has_lone_surrogate,
+    is_exact,
+    parse_exactly,
+    reject_constant,
+)
 from acp_proxy.wire.framing import Frame
 
 MAX_PARSED: Final = 128 * 1024 * 1024
@@ -21,18 +29,11 @@ MAX_PARSED: Final = 128 * 1024 * 1024
 _MAX_SEARCHED: Final = 1024 * 1024  # a longer line is not searched for JSON hidden in it
 _MAX_HIDDEN_TRIES: Final = 16
 _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
-_WHITE: Final = b" \t\r\n"
 _BOM: Final = b"\xef\xbb\xbf"
 _ABSENT: Final = object()
 _CALL_KEYS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _RESPONSE_KEYS: Final = frozenset({"jsonrpc", "id", "result", "error"})
 _ENVELOPE: Final = _CALL_KEYS | _RESPONSE_KEYS
-
-# Where orjson's value may differ from the text although the members count the same: many digits
-# (it rounds integers beyond 64 bits), exponents that underflow.
-_ROUNDED = re.compile(rb"[0-9]{17}|[eE]-[0-9]{3}")
-# Where counting `":` does not count the members of objects: see _is_exact.
-_UNCOUNTED = re.compile(rb'"[ \t\r\n]+:|\\u0022|\\\\"')
 
 
 class Direction(StrEnum):
@@ -52,20 +53,6 @@ class Kind(StrEnum):
     ERROR = "error"
     INVALID = "invalid"
     TEXT = "text"
-
-
-class ExactFloat(float):
-    """A number with a fraction or an exponent, which remembers how it was written."""
-
-    __slots__ = ("text",)
-
-    text: str
-
-    def __new__(cls, text: str) -> "ExactFloat":
-        """Read ``text``; too large an exponent gives an infinity that still knows its text."""
-        self = super().__new__(cls, text)
-        self.text = text
-        return self
 
 
 @dataclass(slots=True, frozen=True)
@@ -107,9 +94,9 @@ def classify(raw: bytes) -> list[Message]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
-    if not _is_exact(raw, value):
+    if not is_exact(raw, value):
         try:
-            value, flags = _parse_exactly(raw.decode())
+            value, flags = parse_exactly(raw.decode())
         except RecursionError:  # orjson goes deeper; keep its value, the text is in the log
             flags = ("unchecked",)
     return _classify_value(value, flags)
@@ -127,76 +114,14 @@ def text_message(raw: bytes) -> Message:
     return Message(Kind.TEXT, flags=() if _is_utf8(raw) else ("not-utf8",))
 
 
-def _is_exact(raw: bytes, value: Any) -> bool:
-    """Tell whether nothing was lost by orjson: no duplicate key, no rounded number, no id's text.
-
-    Text that comes back the same is exact. Else the members are counted: each
-    member of an object shows as ``":`` once, both in the text and in what orjson
-    writes, except after an escaped quote (the same in both) and in the cases
-    that _UNCOUNTED sends to the exact parser.
-    """
-    for message in value if type(value) is list else (value,):
-        if type(message) is dict and type(message.get("id")) is float:
-            return False
-    try:
-        again = orjson.dumps(value)
-    except (orjson.JSONEncodeError, RecursionError):  # deeper than it writes
-        return False
-    if again == raw.rstrip(_WHITE):
-        return True
-    if raw.count(b'":') != again.count(b'":') or _ROUNDED.search(raw):
-        return False
-    suspicious = b"\\" in raw or b" :" in raw or b"\t:" in raw or b"\r:" in raw
-    return not (suspicious and _UNCOUNTED.search(raw))
-
-
-def _parse_exactly(text: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the exact value and its flags; ValueError when it is no JSON."""
-    flags: set[str] = set()
-
-    def pairs_to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            flags.add("duplicate-key")
-        return value
-
-    def integer(digits: str) -> int | ExactFloat:
-        try:
-            number = int(digits)
-        except ValueError:  # more digits than Python converts
-            flags.add("big-number")
-            return ExactFloat(digits)
-        if not -(2**63) <= number < 2**64:
-            flags.add("big-number")
-        return number
-
-    def fraction(digits: str) -> ExactFloat:
-        number = ExactFloat(digits)
-        if number in (float("inf"), float("-inf")):
-            flags.add("big-number")
-        return number
-
-    def constant(word: str) -> NoReturn:
-        raise ValueError(f"{word} is not JSON")
-
-    value = json.loads(
-        text,
-        object_pairs_hook=pairs_to_dict,
-        parse_int=integer,
-        parse_float=fraction,
-        parse_constant=constant,
-    )
-    return value, tuple(sorted(flags))
-
-
 def _classify_difficult(raw: bytes) -> list[Message]:
     """Classify a line that orjson refuses: blank, text, broken, or JSON that is only unusual."""
-    stripped = raw.strip(_WHITE)
+    stripped = raw.strip(WHITE)
     if not stripped:
         return [Message(Kind.TEXT, flags=("blank",))]
     flags: tuple[str, ...] = ()
     if stripped.startswith(_BOM):
-        stripped = stripped[len(_BOM) :].lstrip(_WHITE)
+        stripped = stripped[len(_BOM) :].lstrip(WHITE)
         flags = ("bom",)
     try:
         text = stripped.decode()
@@ -207,7 +132,7 @@ def _classify_difficult(raw: bytes) -> list[Message]:
             _not_json(stripped, stripped.decode(errors="replace"), reason, (*flags, "not-utf8"))
         ]
     try:
-        value, exact_flags = _parse_exactly(text)
+        value, exact_flags = parse_exactly(text)
     except RecursionError:
         return [replace(_too_deep(stripped), flags=(*flags, "unparsed"))]
     except ValueError as error:
@@ -218,7 +143,7 @@ def _classify_difficult(raw: bytes) -> list[Message]:
             else ""
         )
         return [_not_json(stripped, text, reason + at, flags)]
-    if _has_lone_surrogate(value):
+    if has_lone_surrogate(value):
         exact_flags = (*exact_flags, "lone-surrogate")
     return _classify_value(value, flags + exact_flags)
 
@@ -242,7 +167,7 @@ def _find_hidden(text: str) -> tuple[int, int] | None:
     """Return where a JSON-RPC object stands inside other text, as (begin, end) in characters."""
     if len(text) > _MAX_SEARCHED:
         return None
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_constant=reject_constant)
     at = -1
     for _ in range(_MAX_HIDDEN_TRIES):
         at = text.find("{", at + 1)
@@ -272,7 +197,7 @@ def _too_deep(raw: bytes) -> Message:
                 if value[:1] not in (b"{", b"[")
                 else value[:1] + (b"}" if value[:1] == b"{" else b"]")
             )
-            envelope[json.loads(key)] = _parse_exactly(short.decode())[0]
+            envelope[json.loads(key)] = parse_exactly(short.decode())[0]
         except ValueError as error:
             return _unparsed(f"nested too deep to parse, and not JSON: {error}")
     if not envelope:
@@ -402,13 +327,3 @@ def _is_utf8(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _has_lone_surrogate(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    except (ValueError, RecursionError):
-        return False
-    return False

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     rb'|"',  # a string that never ends
     re.DOTALL,
 )
+_DEEPEST_INDENT = 40  # or the spaces before a text 100,000 deep would fill the memory
 _OPENING = (b"{", b"[")
 _CLOSING = (b"}", b"]")
 
@@ -41,7 +42,7 @@ def pretty(raw: bytes, indent: int = 2) -> bytes:
     opened = False  # the last token was an opening bracket
 
     def new_line() -> None:
-        out.append(b"\n" + b" " * (indent * depth))
+        out.append(b"\n" + b" " * (indent * min(depth, _DEEPEST_INDENT)))
 
     for token in _tokens(raw):
         if token in _CLOSING:

@@ -12,8 +12,8 @@ def _request(params: str = "{}", id_: str = "1") -> str:
     return f'{{"jsonrpc":"2.0","id":{id_},"method":"m","params":{params}}}'
 
 
+# By name: the line, and the kind, id and flags that it must have.
 CASES: dict[str, tuple[str, str, str | None, set[str]]] = {
-    # name: (line, kind, id, flags)
     "40 digits": (_request(f'{{"n":{"7" * 40}}}'), "request", "1", {"big-number"}),
     "40 digits as id": (_request(id_="7" * 40), "request", "7" * 40, {"big-number", "unsafe-id"}),
     "2**53 + 1 as id": (

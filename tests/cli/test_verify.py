@@ -38,7 +38,7 @@ def test_a_whole_record_is_well(log: Path) -> None:
     ("sql", "told"),
     [
         (
-            "UPDATE frames SET raw = replace(raw, 'words', 'wards')",
+            "UPDATE frames SET raw = CAST('wards' || char(10) AS BLOB) WHERE seq = 3",
             "stderr: the frames do not give",
         ),
         ("UPDATE frames SET raw = CAST(raw || 'x' AS BLOB) WHERE seq = 2", "this frame says"),
