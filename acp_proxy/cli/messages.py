@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_proxy.recording import MessageRow
 
 _BLOCK = 1000
-_RAW = 4096
+_RAW = 64 * 1024
 
 
 @click.command()

@@ -17,11 +17,12 @@ from acp_proxy.log.rows import (
     MessageRow,
     frame_id,
 )
+from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KEPT_RAW = 16 * 1024 * 1024
+KEPT_RAW = MAX_PARSED
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024

@@ -9,6 +9,7 @@ gives the rows that going through would have given.
 
 import hashlib
 import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.index import Indexer
@@ -192,31 +193,27 @@ class Ingest:
 
     def _add(self, stream: Stream, frame: Frame, record: Record, position: int) -> None:
         """Add a frame; ``record`` brought its last byte, its first stands at ``position``."""
-        elapsed_ns = self._elapsed(record)
-        whole = frame.size == len(frame.raw)
-        if whole:
+        if frame.size == len(frame.raw):
             self._sha[stream].update(frame.raw)
-            parts = [frame]
-        else:
-            parts = [
-                Frame(
-                    frame.offset + at,
-                    frame.raw if not at else b"",
-                    min(_LONGEST_ROW, frame.size - at),
-                )
-                for at in range(0, frame.size, _LONGEST_ROW)
-            ]
-        for part in parts:
-            seq = self._index.seq + 1
-            entries = self._index.add(DIRECTIONS[stream], part, elapsed_ns)
-            raw = part.raw if whole else LongRaw(part.size, _Pieces(self, stream, part, position))
-            self._frames.append(
-                FrameToWrite(seq, stream, part.offset, record.time_ns, elapsed_ns, raw)
-            )
-            self._entries += [(seq + n, *entry) for n, entry in enumerate(entries)]
-        if not whole:
-            for piece in self._pieces(stream, frame, position):
-                self._sha[stream].update(piece)
+            self._add_row(stream, frame, record, frame.raw)
+            return
+        for piece in self._pieces(stream, frame, position):
+            self._sha[stream].update(piece)
+        # Parts of equal size are all too long to be parsed, so that nobody takes one for a line.
+        parts = -(-frame.size // _LONGEST_ROW)
+        ends = [frame.offset + frame.size * n // parts for n in range(parts + 1)]
+        for begin, end in pairwise(ends):
+            part = Frame(begin, frame.raw if begin == frame.offset else b"", end - begin)
+            pieces = _Pieces(self, stream, part, position)
+            self._add_row(stream, part, record, LongRaw(part.size, pieces))
+
+    def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
+        elapsed_ns = self._elapsed(record)
+        seq = self._index.seq + 1
+        entries = self._index.add(DIRECTIONS[stream], frame, elapsed_ns)
+        row = FrameToWrite(seq, stream, frame.offset, record.time_ns, elapsed_ns, raw)
+        self._frames.append(row)
+        self._entries += [(seq + n, *entry) for n, entry in enumerate(entries)]
 
     def _pieces(self, stream: Stream, frame: Frame, position: int) -> "Iterator[bytes]":
         """Yield the bytes of a long frame from the journal."""

@@ -31,6 +31,7 @@ _MAX_HIDDEN_TRIES: Final = 16
 _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 _BOM: Final = b"\xef\xbb\xbf"
 _ABSENT: Final = object()
+_PARAMS: Final = (dict, list, type(None))
 _CALL_KEYS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _RESPONSE_KEYS: Final = frozenset({"jsonrpc", "id", "result", "error"})
 _ENVELOPE: Final = _CALL_KEYS | _RESPONSE_KEYS
@@ -265,7 +266,7 @@ _Judgement = tuple[Kind, str | None, tuple[str, ...]]
 
 def _judge_call(value: dict[str, Any], flags: tuple[str, ...]) -> _Judgement:
     """Judge what has a method: kind, reason, flags."""
-    if not isinstance(value.get("params"), dict | list | None):
+    if not isinstance(value.get("params"), _PARAMS):
         flags = (*flags, "bad-params")
     if not isinstance(value["method"], str):
         return Kind.INVALID, "the method is not a string", flags
