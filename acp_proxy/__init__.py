@@ -1,7 +1,7 @@
 """Read what an ACP client and agent said to each other.
 
 >>> from acp_proxy import open_recording          # doctest: +SKIP
->>> with open_recording("work.db") as recording:
+>>> with open_recording("work.db") as recording:  # doctest: +SKIP
 ...     [message.method for message in recording.messages("latest", kind="request")]
 ['initialize', 'session/new', 'session/prompt']
 
