@@ -106,7 +106,7 @@ class Recording:
             since_seq: The first seq.
             until_seq: The last seq.
             grep: Text in the frame, as UTF-8 or escaped as in JSON.
-            odd: Only what is flagged.
+            odd: Only what is flagged or invalid.
             limit: At most so many.
             raw: How many bytes of the frame come with each message.
 
@@ -237,7 +237,7 @@ class Recording:
                     if a != b
                 ]
                 problems.add(
-                    f"message {seq}: {', '.join(wrong)} differ from what the frame says; "
+                    f"message {seq}: the frame says something else of {', '.join(wrong)}; "
                     "acp-proxy log reindex mends it"
                 )
 

@@ -40,10 +40,10 @@ class _LateGroup(click.Group):
 @click.group(cls=_LateGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="acp-proxy")
 def acp_proxy() -> None:
-    r"""Record what an ACP client and agent say to each other, and look at it.
+    """Record what an ACP client and agent say to each other, and look at it.
 
     \b
       client  <==>  acp-proxy run -- AGENT  <==>  agent
                           |
                         journal  ->  log (SQLite)  ->  connections, messages, show ...
-    """
+    """  # noqa: D301 - click wants a real backspace

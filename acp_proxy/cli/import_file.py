@@ -35,7 +35,12 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
     with failing_plainly():
         lines = enumerate(file, 1)
         first = next(lines, None)
-        facts = None if first is None else parse_header(first[1])
+        if first is None:
+            raise Failure(f"{name} is empty; nothing was imported")
+        try:
+            facts = parse_header(first[1])
+        except BadLineError as error:
+            raise Failure(f"{name}, the header: {error}; nothing was imported") from error
         frames = _frames(lines, None if facts is not None else first, name)
         columns = _columns(facts)
         if label is not None:
@@ -73,10 +78,7 @@ def _columns(facts: str | None) -> dict[str, Any]:
     """Return the columns of ``connections`` that a header tells."""
     if facts is None:
         return {}
-    try:
-        known = json.loads(facts)
-    except (ValueError, RecursionError):
-        raise Failure("the first line's connection is not JSON; nothing was imported") from None
+    known = json.loads(facts)
     columns: dict[str, Any] = {"facts": facts}
     for key in ("label", "cwd", "host"):
         if isinstance(known.get(key), str):

@@ -15,7 +15,7 @@ from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import command_text
-from acp_proxy.views.units import size
+from acp_proxy.views.units import count, size
 
 
 @click.group()
@@ -25,9 +25,10 @@ def log() -> None:
 
 @log.command()
 @log_option
-def path(log: str | None) -> None:
+@json_option
+def path(log: str | None, as_json: bool) -> None:
     """Print the log's path."""
-    click.echo(log_path(log))
+    click.echo(dumps({"path": log_path(log)}) if as_json else log_path(log))
 
 
 @log.command()
@@ -46,8 +47,8 @@ def info(log: str | None, as_json: bool) -> None:
         click.echo(f"size:         {size(facts['size'])}")
         if facts["connections"] is not None:
             click.echo(
-                f"holds:        {facts['connections']} connections, {facts['frames']} frames, "
-                f"{facts['messages']} messages"
+                f"holds:        {count(facts['connections'], 'connection')}, "
+                f"{count(facts['frames'], 'frame')}, {count(facts['messages'], 'message')}"
             )
         click.echo(f"schema:       {', '.join(facts['steps']) or 'none'}")
     else:
@@ -61,9 +62,8 @@ def info(log: str | None, as_json: bool) -> None:
     )
     for journal in facts["waiting"]:
         click.echo(f"  {visible(journal['journal'])}")
-        click.echo(
-            f"    {size(journal['bytes'])} of {visible(command_text(journal['command'])) or 'an unknown command'}"
-        )
+        command = visible(command_text(journal["command"])) or "an unknown command"
+        click.echo(f"    {journal['bytes']} bytes of {command}")
         click.echo(f"    why: {visible(journal['why'])}")
         if journal["remedy"]:
             click.echo(f"    remedy: {visible(journal['remedy'])}")
@@ -109,20 +109,25 @@ def _facts(where: str) -> dict[str, Any]:
 
 @log.command()
 @log_option
-def migrate(log: str | None) -> None:
+@json_option
+def migrate(log: str | None, as_json: bool) -> None:
     """Make the log, or bring it up to date with this acp-proxy."""
     where = log_path(log)
     with failing_plainly():
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]
+    if as_json:
+        click.echo(dumps({"applied": done}))
+        return
     click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
 
 
 @log.command()
 @click.argument("connection", required=False)
 @log_option
-def reindex(connection: str | None, log: str | None) -> None:
+@json_option
+def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     """Rebuild what is derived from the frames of CONNECTION, or of all: the index of messages."""
     with opened(log) as recording:
         rows = (
@@ -134,6 +139,10 @@ def reindex(connection: str | None, log: str | None) -> None:
         for row in rows:
             if row.id not in busy:
                 reindex_connection(recording.path, row.id)
-    click.echo(f"reindexed: {len(rows) - len(busy)} connections")
+    if as_json:
+        done = [row.id for row in rows if row.id not in busy]
+        click.echo(dumps({"reindexed": done, "running": busy}))
+        return
+    click.echo(f"reindexed: {count(len(rows) - len(busy), 'connection')}")
     if busy:
         click.echo(f"left alone, still running: {', '.join(map(str, busy))}")

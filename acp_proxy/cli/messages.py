@@ -39,10 +39,11 @@ _RAW = 64 * 1024
 @click.option("--session", metavar="ID", help="Only what is about this session.")
 @click.option("--update", metavar="GLOB", help="Only this kind of session/update.")
 @click.option("--tool-call", metavar="ID", help="Only what is about this tool call.")
+@click.option("--terminal", metavar="ID", help="Only what is about this terminal.")
 @click.option("--since-seq", type=int, metavar="SEQ", help="From this message on.")
 @click.option("--until-seq", type=int, metavar="SEQ", help="Up to this message.")
 @click.option("--grep", metavar="TEXT", help="Only what has this text in it.")
-@click.option("--odd", is_flag=True, help="Only what is flagged.")
+@click.option("--odd", is_flag=True, help="Only what is flagged or invalid.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most the first N.")
 @json_option
 @jsonl_option
@@ -62,12 +63,13 @@ def messages(
     only_one({"--json": as_json, "--jsonl": as_jsonl})
     with opened(log) as recording:
         rows = recording.messages(connection, raw=_RAW, **wanted)  # type: ignore[arg-type]
-        if as_json:
-            write_json(message_object(row, preview(row)) for row in rows)
-        elif as_jsonl:
-            write_jsonl(message_object(row, preview(row)) for row in rows)
-        elif not _write_tables(rows):
-            sys.exit(1)
+        if as_json or as_jsonl:
+            write = write_json if as_json else write_jsonl
+            found = write(message_object(row, preview(row)) for row in rows)
+        else:
+            found = _write_tables(rows)
+    if not found:
+        sys.exit(1)
 
 
 def _write_tables(rows: "Iterator[MessageRow]") -> bool:

@@ -82,19 +82,24 @@ def warn_of(waiting: "Iterable[Waiting]") -> None:
         )
 
 
-def write_json(objects: "Iterable[dict[str, Any]]") -> None:
-    """Print objects as one JSON array, as they come."""
+def write_json(objects: "Iterable[dict[str, Any]]") -> bool:
+    """Print objects as one JSON array, as they come; tell whether there was any."""
     before = "[\n"
     for item in objects:
         click.echo(before + dumps(item), nl=False)
         before = ",\n"
-    click.echo("\n]" if before == ",\n" else "[]")
+    found = before == ",\n"
+    click.echo("\n]" if found else "[]")
+    return found
 
 
-def write_jsonl(objects: "Iterable[dict[str, Any]]") -> None:
-    """Print objects one a line."""
+def write_jsonl(objects: "Iterable[dict[str, Any]]") -> bool:
+    """Print objects one a line; tell whether there was any."""
+    found = False
     for item in objects:
         click.echo(dumps(item))
+        found = True
+    return found
 
 
 def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:
@@ -103,7 +108,10 @@ def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:
         if output is None or output == "-":
             file = sys.stdout.buffer
         else:
-            file = stack.enter_context(open(output, "wb"))
+            try:
+                file = stack.enter_context(open(output, "wb"))
+            except OSError as error:
+                raise Failure(f"cannot write {output}: {error.strerror}") from error
         for piece in pieces:
             file.write(piece)
         file.flush()

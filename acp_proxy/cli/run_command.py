@@ -15,7 +15,7 @@ from acp_proxy.cli.options import log_option
     "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
 )
 def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
-    r"""Start an agent and record its conversation with the client that started us.
+    """Start an agent and record its conversation with the client that started us.
 
     Put this before the agent's command wherever your client's settings name it:
 
@@ -27,5 +27,5 @@ def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
     written to stdout or stderr. Options of COMMAND go to it verbatim. With
     ACP_PROXY_OFF=1 in the environment the agent takes this process's place and
     nothing is recorded.
-    """
+    """  # noqa: D301 - click wants a real backspace
     run_module.start(command, log, label)

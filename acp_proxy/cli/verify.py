@@ -1,20 +1,27 @@
 """``acp-proxy verify``: whether the record is whole."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.cli.options import failing_plainly, log_option
+from acp_proxy.cli.options import failing_plainly, json_option, log_option
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
+from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
+from acp_proxy.views.units import count
+
+if TYPE_CHECKING:
+    from acp_proxy.recording import ConnectionRow
 
 
 @click.command()
 @click.argument("connection", required=False)
 @log_option
-def verify(connection: str | None, log: str | None) -> None:
+@json_option
+def verify(connection: str | None, log: str | None, as_json: bool) -> None:
     """Check CONNECTION, or all, and print what is wrong; exit with 1 if anything is.
 
     Checked are: that each stream's frames follow each other without a hole, that
@@ -23,39 +30,44 @@ def verify(connection: str | None, log: str | None) -> None:
     no journal waits. Gaps (bytes relayed but not recorded) are told too.
     """
     path = log_path(log)
-    problems = 0
-    for journal in settle(path):
-        why = f"{journal.why}; {journal.remedy}"
-        click.echo(f"journal {visible(journal.path)} is not in the log: {visible(why)}")
-        problems += 1
+    problems = [
+        {"journal": journal.path, "problem": f"not in the log: {journal.why}; {journal.remedy}"}
+        for journal in settle(path)
+    ]
     with failing_plainly(), open_recording(path) as recording:
-        for text in recording.check_integrity():
-            click.echo(f"log: {visible(text)}")
-            problems += 1
-        rows = (
-            list(recording.connections())
-            if connection is None
-            else [recording.connection(connection)]
-        )
-        for row in reversed(rows):
-            found = recording.verify(row.id)
-            found += [
-                f"{gap['bytes']} bytes from the {gap['from']} at byte {gap['offset']} were relayed "
-                "but not recorded"
-                for gap in row.gaps
-            ]
-            found += [
-                f"{note['bytes']} bytes of its journal could not be read"
-                for note in row.notes
-                if note.get("event") == "journal damaged"
-            ]
-            for text in found:
-                click.echo(f"connection {row.id}: {visible(text)}")
-            problems += len(found)
-        frames = sum(row.frames for row in rows)
+        problems += [{"log": path, "problem": text} for text in recording.check_integrity()]
+        if connection is None:
+            rows = sorted(recording.connections(), key=lambda row: row.id)
+        else:
+            rows = [recording.connection(connection)]
+        for row in rows:
+            found = [*recording.verify(row.id), *_told(row)]
+            problems += [{"connection": str(row.id), "problem": text} for text in found]
+    frames = sum(row.frames for row in rows)
+    if as_json:
+        facts = {"connections": len(rows), "frames": frames, "problems": problems}
+        click.echo(dumps(facts))
+    elif problems:
+        for problem in problems:
+            [(where, which), (_, text)] = problem.items()
+            click.echo(f"{where} {visible(which)}: {visible(text)}")
+        click.echo(count(len(problems), "problem"))
+    else:
+        click.echo(f"all is well: {count(len(rows), 'connection')}, {count(frames, 'frame')}")
     if problems:
-        click.echo(f"{problems} problem{'s' if problems > 1 else ''}")
         sys.exit(1)
-    click.echo(
-        f"all is well: {len(rows)} connection{'s' if len(rows) != 1 else ''}, {frames} frames"
-    )
+
+
+def _told(row: "ConnectionRow") -> list[str]:
+    """Return what the record itself tells of losses."""
+    gaps = [
+        f"{gap['bytes']} bytes from the {gap['from']} at byte {gap['offset']} were relayed "
+        "but not recorded"
+        for gap in row.gaps
+    ]
+    damage = [
+        f"{note['bytes']} bytes of its journal could not be read"
+        for note in row.notes
+        if note.get("event") == "journal damaged"
+    ]
+    return gaps + damage

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.journal.append import JournalWriter
 
+FALLBACK_ROOTS = ("/var/tmp", "/tmp")  # noqa: S108 - a private folder is made there and checked
 _LOCK_SUFFIX = ".lock"
 
 
@@ -25,14 +26,16 @@ def folder_of(log: str) -> str:
     return log + ".journals"
 
 
-def fallback_folder(log: str) -> str:
-    """Return where journals of a log go when its own folder cannot be written."""
-    # Seldom needed, and slow to import: the agent's client waits for the journal.
-    import hashlib  # noqa: PLC0415
-    import tempfile  # noqa: PLC0415
+def fallback_folders(log: str) -> list[str]:
+    """Return where journals of a log go when its own folder cannot be written, best first.
+
+    The same places whatever HOME and TMPDIR say: the client's environment is not the
+    one in which somebody looks for the journal later.
+    """
+    import hashlib  # noqa: PLC0415 - seldom needed; the agent's client waits for the journal
 
     name = hashlib.sha256(os.fsencode(log)).hexdigest()[:16]
-    return os.path.join(tempfile.gettempdir(), f"acp-proxy-{os.getuid()}", name)
+    return [os.path.join(root, f"acp-proxy-{os.getuid()}", name) for root in FALLBACK_ROOTS]
 
 
 def create(
@@ -41,9 +44,8 @@ def create(
     """Return a new journal for a connection, None when no place can be written."""
     from acp_proxy.journal.append import JournalWriter  # noqa: PLC0415 - readers need no writer
 
-    for folder_for in (folder_of, fallback_folder):
+    for folder in _folders(log):
         with contextlib.suppress(OSError):
-            folder = folder_for(log)
             make_private_folder(folder)
             return JournalWriter(os.path.join(folder, uuid), notify)
     return None
@@ -126,14 +128,19 @@ class Claim:
 
 
 def remove(path: str) -> None:
-    """Delete a journal whose bytes are all in the log, and its folder when that is empty then."""
+    """Delete a journal whose bytes are all in the log."""
     with contextlib.suppress(OSError):
         os.unlink(path)
 
 
 def _journals(log: str) -> "Iterator[str]":
-    for folder in (folder_of(log), fallback_folder(log)):
+    for folder in _folders(log):
         yield from _in(folder)
+
+
+def _folders(log: str) -> "Iterator[str]":
+    yield folder_of(log)
+    yield from fallback_folders(log)
 
 
 def _in(folder: str) -> "Iterator[str]":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KEPT_RAW = MAX_PARSED
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
+_ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
@@ -43,7 +44,7 @@ class MessageFilter(NamedTuple):
         since_seq: The first seq wanted.
         until_seq: The last seq wanted.
         grep: Text that the frame contains, as UTF-8 or escaped as in JSON.
-        odd: Only what is flagged.
+        odd: Only what is flagged or invalid.
         limit: At most so many.
 
     """
@@ -267,7 +268,7 @@ class LogReader:
 
 def _conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
     """Return the rest of a WHERE clause and its values."""
-    parts: list[str] = ["m.flags IS NOT NULL"] if wanted.odd else []
+    parts: list[str] = [_ODD] if wanted.odd else []
     values: list[Any] = []
     for sql, value in (
         ("m.stream_code = ?", None if wanted.stream is None else STREAMS.index(wanted.stream)),

@@ -117,6 +117,27 @@ def why_not_writable(path: str) -> str | None:
     return f"{folder if writable else place} cannot be {what}; make it writable, {_ANOTHER}"
 
 
+def check_usable(path: str) -> None:
+    """Say why a log could not be written now, without making or migrating it.
+
+    Raises:
+        LogError: It could not; the text says why and what to do.
+
+    """
+    if not os.path.exists(path):
+        if (reason := why_not_writable(path)) is not None:
+            raise LogUnavailableError(reason)
+        return
+    with explaining(path):
+        connection = sqlite3.connect(path, isolation_level=None, timeout=0.1)
+        try:
+            _pending(path, _applied(connection))
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        finally:
+            connection.close()
+
+
 def applied_steps(path: str) -> list[str]:
     """Return the names of the steps that a log has, also of those that this program does not know.
 

@@ -108,7 +108,7 @@ def _last_words(recorder: "subprocess.Popen[bytes]") -> LogError:
 def _guess(log: str) -> LogError:
     """Return what keeps the log from taking journals now."""
     try:
-        schema.open_for_writing(log, busy_ms=100).close()
+        schema.check_usable(log)
     except LogError as error:
         return error
     return LogError("it is on its way into the log", "ask again")

@@ -9,7 +9,8 @@ from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
 from acp_proxy.recorder.ingest import DIRECTIONS, identity_columns
-from acp_proxy.wire.framing import Frame
+from acp_proxy.wire.framing import KEPT_PREFIX, Frame
+from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +62,7 @@ def import_connection(
             seq = index.seq + 1
             found = index.add(
                 DIRECTIONS[stream],
-                Frame(offsets[stream], frame.raw, len(frame.raw)),
+                _as_framed(offsets[stream], frame.raw),
                 frame.elapsed_ns,
             )
             entries += [(seq + n, *entry) for n, entry in enumerate(found)]
@@ -86,6 +87,11 @@ def import_connection(
             final[f"{name}_sha256"] = hashes[stream].hexdigest()
         writer.update(connection_id, final)
     return connection_id
+
+
+def _as_framed(offset: int, raw: bytes) -> Frame:
+    """Return a frame as a framer that keeps MAX_PARSED would."""
+    return Frame(offset, raw if len(raw) <= MAX_PARSED else raw[:KEPT_PREFIX], len(raw))
 
 
 def _times(columns: dict[str, Any], first: ImportedFrame, last: ImportedFrame) -> dict[str, Any]:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from acp_proxy.views.safe_text import escape_in_json
 from acp_proxy.wire import jsontext
 
 if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow
 
 _ENDS = ("\r\n", "\n", "")
+_LATEST_NS = 2**63 - 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,9 +37,13 @@ class Line(NamedTuple):
 
 
 def dumps(value: object) -> str:
-    """Return one line of JSON, non-ASCII as it is, whatever the value holds."""
+    """Return one line of JSON, whatever the value holds.
+
+    Non-ASCII text stays as it is, but for what could act on a terminal: that is
+    escaped the JSON way.
+    """
     try:
-        return orjson.dumps(value).decode()
+        return escape_in_json(orjson.dumps(value).decode())
     except orjson.JSONEncodeError:  # a lone surrogate in a path, an integer beyond 64 bits
         return json.dumps(value, separators=(",", ":"))
 
@@ -158,17 +164,28 @@ def frame_line(frame: "FrameRow", raw: bytes) -> str:
 
 
 def parse_header(text: bytes) -> str | None:
-    """Return the connection object of a header line as JSON text, None when this is no header."""
-    facts = None
-    is_header = False
-    for key, value in jsontext.members(text):
-        if key == b'"acp-proxy"':
-            is_header = True
-        elif key == b'"connection"':
-            facts = value
-    if not is_header:
+    """Return the connection object of a header line as JSON text, None when this is no header.
+
+    Raises:
+        BadLineError: It is one, but not of a kind that is known here.
+
+    """
+    found = dict(jsontext.members(text))
+    version = found.get(b'"acp-proxy"')
+    if version is None:
         return None
-    return "{}" if facts is None else facts.decode(errors="backslashreplace")
+    if version != b"1":
+        raise BadLineError(
+            f"it is of version {version.decode(errors='replace')}, this acp-proxy knows 1; upgrade it"
+        )
+    facts = found.get(b'"connection"', b"{}")
+    try:
+        known = json.loads(facts)
+    except (ValueError, RecursionError) as error:
+        raise BadLineError(f"its connection is not JSON: {error}") from error
+    if not isinstance(known, dict):
+        raise BadLineError("its connection is no object")
+    return facts.decode()
 
 
 def parse_line(text: bytes) -> Line:
@@ -234,9 +251,12 @@ def parse_time(text: object) -> int | None:
         head += tail[len(digits) :]
     try:
         moment = datetime.fromisoformat(head.replace("Z", "+00:00").replace("z", "+00:00"))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise BadLineError(f'"time" must be as in RFC 3339, not {dumps(text)}') from error
     if moment.tzinfo is None:
         raise BadLineError(f'"time" must have an offset or Z: {dumps(text)}')
     seconds = (moment - _EPOCH) // timedelta(seconds=1)
-    return seconds * 1_000_000_000 + int((digits + "0" * 9)[:9])
+    time_ns = seconds * 1_000_000_000 + int((digits + "0" * 9)[:9])
+    if abs(time_ns) >= _LATEST_NS:
+        raise BadLineError(f'"time" must be between the years 1678 and 2262, not {dumps(text)}')
+    return time_ns

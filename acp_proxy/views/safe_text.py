@@ -25,6 +25,18 @@ def visible_lines(text: str) -> str:
     return _HARMFUL.sub(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
 
 
+def escape_in_json(text: str) -> str:
+    r"""Return JSON text with every harmful character inside its strings as a ``\u`` escape."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _HARMFUL.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    encoded = match[0].encode("utf-16-be", errors="surrogatepass")
+    return "".join(f"\\u{encoded[at : at + 2].hex()}" for at in range(0, len(encoded), 2))
+
+
 def decode(raw: bytes) -> str:
     """Return bytes as text; what is not UTF-8 shows as an escape when made visible."""
     return raw.decode(errors="surrogateescape")

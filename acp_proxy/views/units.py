@@ -35,17 +35,26 @@ def since_start(ns: int | None) -> str:
     return "" if ns is None else f"{ns / _NS:.3f}"
 
 
-def size(count: int | None) -> str:
+def count(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> count(1, "frame"), count(2, "frame")
+    ('1 frame', '2 frames')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def size(length: int | None) -> str:
     """Return a number of bytes in the unit that fits.
 
     >>> [size(n) for n in (0, 999, 2048, 5 * 1024 * 1024)]
     ['0', '999', '2.0K', '5.0M']
     """
-    if count is None:
+    if length is None:
         return ""
-    if count < _KIBI:
-        return str(count)
-    value = count / _KIBI
+    if length < _KIBI:
+        return str(length)
+    value = length / _KIBI
     for unit in "KMG":
         if value < _KIBI:
             return f"{value:.1f}{unit}"

@@ -17,9 +17,10 @@ def invoke(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Res
     return result
 
 
-def objects(*arguments: object) -> list[dict[str, Any]]:
+def objects(*arguments: object, code: int = 0) -> list[dict[str, Any]]:
     """Return what a listing command prints with --jsonl."""
-    return [json.loads(line) for line in invoke(*arguments, "--jsonl").stdout.splitlines()]
+    lines = invoke(*arguments, "--jsonl", code=code).stdout.splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def document(*arguments: object) -> Any:

@@ -44,10 +44,6 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log.db"
 
 
-def seqs(log: Path, *options: str) -> list[int]:
-    return [message["seq"] for message in objects("messages", "--log", log, *options)]
-
-
 def test_a_connection_is_listed_with_all_that_is_known(log: Path) -> None:
     [row] = document("connections", "--log", log)
 
@@ -92,7 +88,9 @@ def test_the_table_of_connections_has_a_line_for_each(log: Path) -> None:
     ],
 )
 def test_filters_choose(log: Path, options: list[str], expected: list[int]) -> None:
-    assert seqs(log, *options) == expected
+    rows = objects("messages", "--log", log, *options, code=0 if expected else 1)
+
+    assert [row["seq"] for row in rows] == expected
 
 
 def test_a_message_is_listed_with_all_that_is_known(log: Path) -> None:
@@ -129,7 +127,8 @@ def test_the_table_of_messages_tells_what_answers_what(log: Path) -> None:
 
 
 def test_nothing_that_fits_is_a_negative_answer(log: Path) -> None:
-    invoke("messages", "--log", log, "--session", "nobody", code=1)
+    for form in ((), ("--json",), ("--jsonl",)):
+        invoke("messages", "--log", log, "--session", "nobody", *form, code=1)
 
 
 def test_show_lays_a_message_out_with_its_other_half(log: Path) -> None:

@@ -46,8 +46,14 @@ def test_a_whole_record_is_well(log: Path) -> None:
         ("DELETE FROM frames WHERE seq = 3", "frame 4: should have seq 3"),
         ("DELETE FROM frames WHERE seq = 4", "frames reach"),
         ("DELETE FROM messages WHERE seq = 2", "message 2: is not in the index"),
-        ("UPDATE messages SET request_seq = NULL WHERE seq = 2", "message 2: request_seq differ"),
-        ("UPDATE messages SET method = 'b' WHERE seq = 1", "message 1: method differ"),
+        (
+            "UPDATE messages SET request_seq = NULL WHERE seq = 2",
+            "message 2: the frame says something else of request_seq",
+        ),
+        (
+            "UPDATE messages SET method = 'b' WHERE seq = 1",
+            "message 1: the frame says something else of method",
+        ),
         ("UPDATE connections SET agent_bytes = 5", "agent: 5 bytes were relayed"),
         ("UPDATE connections SET client_sha256 = 'ff'", "client: the frames do not give"),
         ("UPDATE connections SET frames = 9", "9 frames and 4 messages should be there"),
@@ -106,7 +112,7 @@ def test_a_journal_that_waits_is_a_problem(log: Path, make_waiting: Callable[[Pa
 
     result = invoke("verify", "--log", log, code=1)
 
-    assert f"journal {path} is not in the log" in result.stdout
+    assert f"journal {path}: not in the log" in result.stdout
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from acp_proxy.journal import spool
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(spool, "FALLBACK_ROOTS", (str(tmp_path / "temporary"),))
     return str(tmp_path / "folder" / "log.db")
 
 
@@ -33,7 +33,7 @@ def test_a_journal_goes_elsewhere_when_its_folder_cannot_be(log: str, tmp_path: 
     writer = spool.create(log, "one")
 
     assert writer is not None
-    assert writer.path == os.path.join(spool.fallback_folder(log), "one")
+    assert writer.path == os.path.join(spool.fallback_folders(log)[0], "one")
     assert spool.waiting(log) == [writer.path]
     assert spool.waiting(log + "2") == []
     writer.close(0)

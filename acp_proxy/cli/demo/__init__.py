@@ -46,12 +46,14 @@ def demo(log: str | None) -> None:
         click.echo(messages_table(cells))
         permission = next(iter(recording.messages(row.id, method="session/request_permission")))
     option = "" if log is None else f" --log {visible(path)}"
-    click.echo(
-        "\nTry next:\n"
-        f"  acp-proxy show{option} {permission.seq}"
-        "                     one message whole: here the question for permission\n"
-        f"  acp-proxy messages{option} --method 'session/*'     only some of them\n"
-        f"  acp-proxy export{option} --stream agent             the agent's exact bytes\n"
-        f"  acp-proxy verify{option}                            is the record whole?\n"
-        "  acp-proxy run -- YOUR-AGENT ARGS...           put this where your client names its agent"
-    )
+    hints = [
+        (f"show{option} {permission.seq}", "one message whole: here the question for permission"),
+        (f"messages{option} --method 'session/*'", "only some of them"),
+        (f"export{option} --stream agent", "the agent's exact bytes"),
+        (f"verify{option}", "is the record whole?"),
+        ("run -- YOUR-AGENT ARGS...", "put this where your client names its agent"),
+    ]
+    widest = max(len(command) for command, _ in hints)
+    click.echo("\nTry next:\n")
+    for command, what in hints:
+        click.echo(f"  acp-proxy {command:{widest}}  {what}")
