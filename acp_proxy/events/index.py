@@ -17,6 +17,7 @@ from acp_proxy.events.labels import (
     labels_of,
 )
 from acp_proxy.wire.correlation import Correlator
+from acp_proxy.wire.exact_json import ExactFloat
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import (
     Direction,
@@ -37,6 +38,7 @@ _KIND_CODES = {
     Kind.INVALID: 5,
 }
 _FINAL = ("completed", "failed", "cancelled")
+_ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
 
 Entry = tuple[
@@ -80,7 +82,9 @@ class Indexer:
         stream = _STREAM_CODES[direction]
         if direction is Direction.STDERR:
             self.seq += 1
-            message = text_message(frame.raw)
+            # The cut of a prefix may go through a character: that is not the agent's fault.
+            whole = frame.size == len(frame.raw)
+            message = text_message(frame.raw if whole else b"")
             return [
                 (None, stream, 4, frame.size, None, None, None, None, None, None, None, None, None,
                  " ".join(message.flags) or None, None)
@@ -118,7 +122,7 @@ class Indexer:
             if request is not None:
                 request_seq = request.seq
                 if elapsed_ns is not None and request.elapsed_ns is not None:
-                    duration_ns = elapsed_ns - request.elapsed_ns
+                    duration_ns = _within_64_bits(elapsed_ns - request.elapsed_ns)
                 self._learn(direction, message, request)
             if kind is Kind.ERROR:
                 error_code = _error_code(message)
@@ -167,31 +171,41 @@ class Indexer:
         request = _Request(self.seq, elapsed_ns, message.method, labels)
         if self._open.request(direction, message.id or "", request):
             flags = (*flags, "duplicate-id")
+        method = message.method
         if direction is Direction.CLIENT:
             if labels.session_id is not None:
                 self._sessions.add(labels.session_id)
-            if message.method == "initialize":
-                params = _member(message.value, "params")
-                self.client = _names(params, "clientInfo")
+            if method == "initialize":
+                self.client = _names(_member(message.value, "params"), "clientInfo")
         elif labels.session_id is not None and labels.session_id not in self._sessions:
             flags = (*flags, "early")
-        return self._judge_version(message.method, V1_ONLY_METHODS, V2_ONLY_METHODS, flags)
+        if method == "session/request_permission":
+            params = _member(message.value, "params")
+            return self._judge_version("toolCall" in params, "subject" in params, flags)
+        return self._judge_version(method in V1_ONLY_METHODS, method in V2_ONLY_METHODS, flags)
 
     def _judge_notification(
         self, direction: Direction, message: Message, labels: Labels, flags: tuple[str, ...]
     ) -> tuple[str, ...]:
         if message.method == "$/cancel_request":
-            target = _member(message.value, "params").get("requestId")
-            self._open.cancel(direction, id_text(target))
+            target = _member(message.value, "params").get("requestId", ())
+            if type(target) in _ID_TYPES:
+                self._open.cancel(direction, id_text(target))
             return flags
-        if direction is Direction.CLIENT or labels.session_id is None:
+        if direction is Direction.CLIENT:
             return flags
-        if labels.session_id not in self._sessions:
-            flags = (*flags, "early")
         update = labels.session_update
-        if labels.tool_call_id is not None and update in ("tool_call", "tool_call_update"):
+        if labels.session_id is not None and labels.session_id not in self._sessions:
+            flags = (*flags, "early")
+        if update is None:
+            return flags
+        if update == "subagent_update":  # it announces a session (acp-facts F.4)
+            child = _member(message.value["params"], "update").get("sessionId")
+            if type(child) is str:
+                self._sessions.add(child)
+        elif labels.tool_call_id is not None and update in ("tool_call", "tool_call_update"):
             flags = self._judge_tool_call(message, labels, flags)
-        return self._judge_version(update, V1_ONLY_UPDATES, V2_ONLY_UPDATES, flags)
+        return self._judge_version(update in V1_ONLY_UPDATES, update in V2_ONLY_UPDATES, flags)
 
     def _judge_tool_call(
         self, message: Message, labels: Labels, flags: tuple[str, ...]
@@ -209,15 +223,11 @@ class Indexer:
         return flags
 
     def _judge_version(
-        self,
-        word: str | None,
-        v1_only: frozenset[str],
-        v2_only: frozenset[str],
-        flags: tuple[str, ...],
+        self, is_v1_only: bool, is_v2_only: bool, flags: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Flag what exists in the other version only than the one agreed on."""
         version = self.protocol_version
-        if (version == 1 and word in v2_only) or (version == 2 and word in v1_only):  # noqa: PLR2004 - versions
+        if (version == 1 and is_v2_only) or (version == 2 and is_v1_only):  # noqa: PLR2004
             return (*flags, "other-version")
         return flags
 
@@ -233,8 +243,8 @@ class Indexer:
         version = result.get("protocolVersion")
         if type(version) is str:
             self.protocol_version = _storable(version)
-        elif type(version) is int and abs(version) <= _MAX_INTEGER:
-            self.protocol_version = version
+        elif type(version) is int:
+            self.protocol_version = _within_64_bits(version)
         self.agent = _names(result, "agentInfo")
 
 
@@ -252,7 +262,11 @@ def _names(holder: dict[str, Any], v1_key: str) -> dict[str, str]:
 
 def _error_code(message: Message) -> int | None:
     code = _member(message.value, "error").get("code")
-    return code if type(code) is int and abs(code) <= _MAX_INTEGER else None
+    return _within_64_bits(code) if type(code) is int else None
+
+
+def _within_64_bits(number: int) -> int | None:
+    return number if abs(number) <= _MAX_INTEGER else None
 
 
 def _member(value: Any, key: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ V1_ONLY_METHODS = frozenset({
 })  # fmt: skip
 V2_ONLY_METHODS = frozenset({"auth/login", "auth/logout", "tool_call/cancel", "terminal/cancel"})
 _META_TERMINAL_KEYS = (
-    "terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit",
+    "terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit", "terminal_input",
 )  # fmt: skip
 
 
@@ -56,11 +56,10 @@ def labels_of(message: Message, request: Labels = NO_LABELS) -> Labels:
         if type(result) is dict:
             session = _text(result.get("sessionId"))
             terminal = _text(result.get("terminalId"))
-            if session is not None or terminal is not None:
-                return request._replace(
-                    session_id=session or request.session_id,
-                    terminal_id=terminal or request.terminal_id,
-                )
+            if session is not None:
+                request = request._replace(session_id=session)
+            if terminal is not None:
+                request = request._replace(terminal_id=terminal)
     return request
 
 
@@ -68,32 +67,38 @@ def _of_params(params: dict[str, Any]) -> Labels:
     session = _text(params.get("sessionId"))
     update = params.get("update")
     if type(update) is dict:
-        terminal = _text(update.get("terminalId")) or _meta_terminal(update.get("_meta"))
         return Labels(
-            session, _text(update.get("sessionUpdate")), _text(update.get("toolCallId")), terminal
+            session,
+            _text(update.get("sessionUpdate")),
+            _text(update.get("toolCallId")),
+            _terminal_of(update),
         )
-    call = params.get("toolCall")  # a v1 permission
-    subject = params.get("subject")  # a v2 permission
+    tool_call, terminal = _text(params.get("toolCallId")), _text(params.get("terminalId"))
+    for part in _permission_parts(params):
+        if type(part) is dict:
+            tool_call = _text(part.get("toolCallId")) if tool_call is None else tool_call
+            terminal = _terminal_of(part) if terminal is None else terminal
+    return Labels(session, None, tool_call, terminal)
+
+
+def _permission_parts(params: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a permission request of either version is about."""
+    subject = params.get("subject")  # version 2
     if type(subject) is dict:
-        call = subject.get("toolCall", subject)
-    tool_call = _text(call.get("toolCallId")) if type(call) is dict else None
-    terminal = _text(subject.get("terminalId")) if type(subject) is dict else None
-    return Labels(
-        session,
-        None,
-        tool_call or _text(params.get("toolCallId")),
-        terminal or _text(params.get("terminalId")),
-    )
+        return (subject.get("toolCall"), subject, params.get("toolCall"))
+    return (params.get("toolCall"),)  # version 1
 
 
-def _meta_terminal(meta: Any) -> str | None:
-    """Return the terminal of the ``_meta`` convention of v1 (acp-facts E.3)."""
-    if type(meta) is dict:
+def _terminal_of(holder: dict[str, Any]) -> str | None:
+    """Return the terminal of an update, or that of the ``_meta`` convention of v1 (acp-facts E.3)."""
+    terminal = _text(holder.get("terminalId"))
+    meta = holder.get("_meta")
+    if terminal is None and type(meta) is dict:
         for key in _META_TERMINAL_KEYS:
             part = meta.get(key)
-            if type(part) is dict:
-                return _text(part.get("terminal_id"))
-    return None
+            if type(part) is dict and (found := _text(part.get("terminal_id"))) is not None:
+                return found
+    return terminal
 
 
 def _text(value: Any) -> str | None:

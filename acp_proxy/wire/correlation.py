@@ -4,8 +4,8 @@ The key is (sender of the request, JSON type and exact value of its id): design
 section 6, acp-facts A.4. Nothing here knows what the messages say.
 """
 
+import re
 from collections import deque
-from decimal import Decimal, InvalidOperation
 from typing import Generic, NamedTuple, TypeVar
 
 from acp_proxy.wire.jsonrpc import Direction
@@ -89,13 +89,21 @@ def _other(direction: Direction) -> Direction:
     return Direction.AGENT if direction is Direction.CLIENT else Direction.CLIENT
 
 
+_NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+
+
 def _key(id_text: str) -> str:
     """Return what is equal for ids that are: 1.10 and 1.1 are, 1 and 1.0 and "1" are not."""
-    if "." not in id_text and "e" not in id_text and "E" not in id_text:
+    match = _NUMBER.fullmatch(id_text)
+    if match is None or (match[3] is None and match[4] is None):
         return id_text
-    if id_text.startswith('"'):
-        return id_text
+    sign, whole, fraction, exponent = match.groups(default="")
+    digits = (whole + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "fraction 0"
     try:
-        return f"fraction {Decimal(id_text).normalize()}"
-    except InvalidOperation:
+        shift = int(exponent or "0") - len(fraction) + len(digits) - len(significant)
+    except ValueError:  # an exponent of more digits than Python converts
         return id_text
+    return f"fraction {sign}{significant}e{shift}"

@@ -4,7 +4,6 @@ Never raises on what a peer sent, and knows no method of ACP. orjson reads first
 where it and exact JSON differ, exact JSON wins (design section 6).
 """
 
-import json
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,10 +15,13 @@ from acp_proxy.wire import jsontext
 from acp_proxy.wire.exact_json import (
     WHITE,
     ExactFloat,
-    has_lone_surrogate,
+    NotJSONError,
+    Parsed,
+    TooDeepError,
     is_exact,
+    parse_beginning,
     parse_exactly,
-    reject_constant,
+    write,
 )
 from acp_proxy.wire.framing import Frame
 
@@ -34,7 +36,7 @@ _ABSENT: Final = object()
 _PARAMS: Final = (dict, list, type(None))
 _CALL_KEYS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _RESPONSE_KEYS: Final = frozenset({"jsonrpc", "id", "result", "error"})
-_ENVELOPE: Final = _CALL_KEYS | _RESPONSE_KEYS
+_MEANT_AS_JSON: Final = re.compile(rb"\{|\[\s*[\[{\"\]]")
 
 
 class Direction(StrEnum):
@@ -90,17 +92,14 @@ def classify(raw: bytes) -> list[Message]:
     >>> classify(b"Loading model...\n")[0].kind
     <Kind.TEXT: 'text'>
     """
-    flags: tuple[str, ...] = ()
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
-    if not is_exact(raw, value):
-        try:
-            value, flags = parse_exactly(raw.decode())
-        except RecursionError:  # orjson goes deeper; keep its value, the text is in the log
-            flags = ("unchecked",)
-    return _classify_value(value, flags)
+    if is_exact(raw, value):
+        return _classify_value(value, ())
+    parsed = parse_exactly(raw)
+    return _classify_value(parsed.value, parsed.flags)
 
 
 def classify_frame(frame: Frame) -> list[Message]:
@@ -117,118 +116,138 @@ def text_message(raw: bytes) -> Message:
 
 def _classify_difficult(raw: bytes) -> list[Message]:
     """Classify a line that orjson refuses: blank, text, broken, or JSON that is only unusual."""
-    stripped = raw.strip(WHITE)
-    if not stripped:
+    begin = len(raw) - len(raw.lstrip(WHITE))
+    if begin == len(raw):
         return [Message(Kind.TEXT, flags=("blank",))]
     flags: tuple[str, ...] = ()
-    if stripped.startswith(_BOM):
-        stripped = stripped[len(_BOM) :].lstrip(WHITE)
+    if raw.startswith(_BOM, begin):
+        begin += len(_BOM)
         flags = ("bom",)
     try:
-        text = stripped.decode()
-    except UnicodeDecodeError as error:
-        position = raw.find(stripped) + error.start
-        reason = f"byte {position} (0x{stripped[error.start]:02x}) is not UTF-8"
-        return [
-            _not_json(stripped, stripped.decode(errors="replace"), reason, (*flags, "not-utf8"))
-        ]
-    try:
-        value, exact_flags = parse_exactly(text)
-    except RecursionError:
-        return [replace(_too_deep(stripped), flags=(*flags, "unparsed"))]
-    except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        at = (
-            f" at byte {len(text[: error.pos].encode())}"
-            if isinstance(error, json.JSONDecodeError)
-            else ""
-        )
-        return [_not_json(stripped, text, reason + at, flags)]
-    if has_lone_surrogate(value):
-        exact_flags = (*exact_flags, "lone-surrogate")
-    return _classify_value(value, flags + exact_flags)
+        parsed = parse_exactly(raw[begin:].rstrip(WHITE))
+    except TooDeepError:
+        return _classify_deep(raw[begin:], flags)
+    except NotJSONError as error:
+        return [_not_json(raw, begin, error, flags)]
+    return _classify_value(parsed.value, flags + parsed.flags)
 
 
-def _not_json(stripped: bytes, text: str, reason: str, flags: tuple[str, ...]) -> Message:
+def _not_json(raw: bytes, begin: int, error: NotJSONError, flags: tuple[str, ...]) -> Message:
     """Return text, or an invalid message when the line was meant as JSON or hides some."""
-    hidden = _find_hidden(text)
-    if hidden is not None:
-        begin, end = (len(text[:at].encode()) for at in hidden)
-        before = f"text stands before the JSON at bytes {begin} to {end}"
-        after = f"text stands after the JSON that ends at byte {end}"
-        return Message(
-            Kind.INVALID, flags=(*flags, "hidden-json"), reason=before if begin else after
+    reason = f"{error.reason} at byte {begin + error.position}"
+    if not _is_utf8(raw):
+        flags = (*flags, "not-utf8")
+    if (hidden := _find_hidden(raw, begin)) is not None:
+        at, end = hidden
+        where = (
+            f"text stands after the JSON that ends at byte {end}"
+            if at == begin
+            else f"text stands before the JSON at bytes {at} to {end}"
         )
-    if stripped.startswith(b"{") or re.match(rb'\[\s*[\[{"\]]', stripped):
-        return Message(Kind.INVALID, flags=(*flags, "bad-json"), reason=reason)
+        return Message(Kind.INVALID, flags=(*flags, "hidden-json"), reason=where)
+    if _MEANT_AS_JSON.match(raw, begin):
+        if "not-utf8" not in flags:
+            flags = (*flags, "bad-json")
+        return Message(Kind.INVALID, flags=flags, reason=reason)
     return Message(Kind.TEXT, flags=flags or ("not-json",))
 
 
-def _find_hidden(text: str) -> tuple[int, int] | None:
-    """Return where a JSON-RPC object stands inside other text, as (begin, end) in characters."""
-    if len(text) > _MAX_SEARCHED:
+def _find_hidden(raw: bytes, begin: int) -> tuple[int, int] | None:
+    """Return where a JSON-RPC object stands among other text, as (begin, end)."""
+    if len(raw) > _MAX_SEARCHED:
         return None
-    decoder = json.JSONDecoder(parse_constant=reject_constant)
-    at = -1
+    at = begin - 1
     for _ in range(_MAX_HIDDEN_TRIES):
-        at = text.find("{", at + 1)
-        if at < 0:
+        at = raw.find(b"{", at + 1)
+        if at < 0 or raw.find(b'"jsonrpc"', at) < 0:
             return None
         try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+            parsed = parse_beginning(raw, at)
+        except (NotJSONError, TooDeepError):
             continue
-        if isinstance(value, dict) and not _ENVELOPE.isdisjoint(value):
-            return at, end
+        # (An object without it may be a part of a broken message.)
+        if "jsonrpc" in parsed.value:
+            return at, parsed.end
     return None
 
 
-def _unparsed(reason: str) -> Message:
-    return Message(Kind.INVALID, flags=("unparsed",), reason=reason)
+def _classify_deep(raw: bytes, flags: tuple[str, ...]) -> list[Message]:
+    """Classify what is nested too deep to parse, by what stands outermost."""
+    if elements := jsontext.elements(raw):
+        return [
+            _classify_part(element, (*flags, "batch"), index)
+            for index, element in enumerate(elements)
+        ]
+    return [_classify_part(raw, flags, None)]
 
 
-def _too_deep(raw: bytes) -> Message:
-    """Classify by the outermost members what is nested too deep to parse."""
-    envelope: dict[str, Any] = {}
-    for key, value in jsontext.members(raw):
-        try:
-            # What is nested stands for itself: its place in the envelope counts, not its value.
-            short = (
-                value
-                if value[:1] not in (b"{", b"[")
-                else value[:1] + (b"}" if value[:1] == b"{" else b"]")
-            )
-            envelope[json.loads(key)] = parse_exactly(short.decode())[0]
-        except ValueError as error:
-            return _unparsed(f"nested too deep to parse, and not JSON: {error}")
+def _classify_part(raw: bytes, flags: tuple[str, ...], batch_index: int | None) -> Message:
+    """Classify one message of which some part may be too deep."""
+    try:
+        parsed = parse_exactly(raw)
+    except NotJSONError as error:
+        return _unparsed(f"nested too deep to parse, and not JSON: {error}", flags, batch_index)
+    except TooDeepError:
+        pass
+    else:
+        return _classify_member(parsed.value, flags + parsed.flags, batch_index)
+    envelope, found = _outermost(raw, 1)
     if not envelope:
-        return _unparsed("nested too deep to parse")
-    message = _classify_object(envelope, (), None)
+        return _unparsed("nested too deep to parse", flags, batch_index)
+    message = _classify_object(envelope, (*flags, *sorted(found), "unparsed"), batch_index)
     return replace(message, value=None, reason=message.reason or "nested too deep to parse")
+
+
+def _outermost(raw: bytes, levels: int) -> tuple[dict[str, Any], set[str]]:
+    """Return the members of an object, what is too deep in them as empty, and flags.
+
+    Empty when it is no object, or a member is no JSON. ``levels`` is how far the
+    members of its members are looked at in the same way.
+    """
+    members: dict[str, Any] = {}
+    flags: set[str] = set()
+    for key_text, text in jsontext.members(raw):
+        try:
+            key = parse_exactly(key_text)
+            parsed = parse_exactly(text)
+        except NotJSONError:
+            return {}, set()
+        except TooDeepError:
+            key = parse_exactly(key_text)
+            inner: Any = [] if text.startswith(b"[") else {}
+            if inner == {} and levels:
+                inner, more = _outermost(text, levels - 1)
+                flags |= more
+            parsed = Parsed(inner, (), 0)
+        flags.update(key.flags, parsed.flags)
+        if key.value in members:
+            flags.add("duplicate-key")
+        members[key.value] = parsed.value
+    return members, flags
+
+
+def _unparsed(reason: str, flags: tuple[str, ...] = (), batch_index: int | None = None) -> Message:
+    return Message(Kind.INVALID, flags=(*flags, "unparsed"), reason=reason, batch_index=batch_index)
 
 
 def _classify_value(value: Any, flags: tuple[str, ...]) -> list[Message]:
     if type(value) is dict:
         return [_classify_object(value, flags, None)]
-    if type(value) is list:
-        if not value:
-            return [Message(Kind.INVALID, value, flags=(*flags, "batch"), reason="an empty batch")]
+    if type(value) is list and value:
         flags = (*flags, "batch")
-        return [
-            _classify_object(member, flags, index)
-            if type(member) is dict
-            else Message(
-                Kind.INVALID,
-                member,
-                None,
-                None,
-                index,
-                flags,
-                "a member of a batch that is no object",
-            )
-            for index, member in enumerate(value)
-        ]
-    return [Message(Kind.INVALID, value, flags=flags, reason="JSON, but no object")]
+        return [_classify_member(member, flags, index) for index, member in enumerate(value)]
+    if type(value) is list:
+        return [Message(Kind.INVALID, value, flags=(*flags, "batch"), reason="an empty batch")]
+    return [_classify_member(value, flags, None)]
+
+
+def _classify_member(value: Any, flags: tuple[str, ...], batch_index: int | None) -> Message:
+    if type(value) is dict:
+        return _classify_object(value, flags, batch_index)
+    reason = "JSON, but no object"
+    if batch_index is not None:
+        reason = "a member of a batch that is no object"
+    return Message(Kind.INVALID, value, None, None, batch_index, flags, reason)
 
 
 def _classify_object(
@@ -303,10 +322,7 @@ def id_text(id_: object) -> str:
         return str(id_)
     if isinstance(id_, ExactFloat):
         return id_.text
-    try:
-        return orjson.dumps(id_).decode()
-    except orjson.JSONEncodeError:  # a lone surrogate, an integer that is not at the outside
-        return json.dumps(id_)
+    return write(id_)
 
 
 def _judge_id(id_: object, text: str, flags: tuple[str, ...]) -> tuple[str, ...]:

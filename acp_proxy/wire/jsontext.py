@@ -11,11 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN = re.compile(
-    rb'"[^"\\]*(?:\\.[^"\\]*)*"'  # a string
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'  # a string; one that never ends goes to the end
     rb"|[{}\[\],:]"
-    rb'|[^\s{}\[\],:"]+'  # a number, a word, or rubbish
-    rb"|\s+"
-    rb'|"',  # a string that never ends
+    rb'|[^\s{}\[\],:"]++'  # a number, a word, or rubbish
+    rb"|\s++",
     re.DOTALL,
 )
 _DEEPEST_INDENT = 40  # or the spaces before a text 100,000 deep would fill the memory

@@ -1,0 +1,34 @@
+"""How cost grows: the time for four times the input against the time for the input.
+
+Ratios only, the best of several and of this process's own time: a busy machine fails nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LINEAR = 10
+"""Above 4, with room for noise and for caches; quadratic cost gives 16."""
+
+
+def growth(prepare: Callable[[int], Callable[[], object]], size: int, tries: int = 5) -> float:
+    """Return how many times longer 4 * ``size`` takes than ``size``.
+
+    Args:
+        prepare: Makes the work for a size; only the work is timed.
+        size: Large enough that the work takes some milliseconds.
+        tries: How often both are done; the fastest of each counts.
+
+    """
+    small, large = (min(_timed(prepare(n)) for _ in range(tries)) for n in (size, 4 * size))
+    return large / max(small, 1e-4)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
