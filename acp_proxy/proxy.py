@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _MAX_RECORDER_RESTARTS = 3
 _SWITCH_SECONDS = 0.0005
 """How long a thread that copies may wait for one that computes: only importing trio does."""
+_IMPATIENT_SECONDS = 0.5
+"""A client that asked for the end and has read nothing for so long wants no more."""
 _HANG_UP_SECONDS = 0.05
 """When a terminal ends, its signal must reach the agent before the end of file does."""
 
@@ -68,7 +70,7 @@ class _Connection:
     def __init__(self, agent: agents.Agent, facts: "Facts") -> None:
         self._agent = agent
         stdio.close_others()
-        self._has_ended = False
+        self._asked_to_end = False
         gone, self._still_there = os.pipe()  # hangs up when the agent has ended
         self._wake_reader, wake_writer = os.pipe()
         for end in (self._wake_reader, wake_writer):
@@ -87,7 +89,7 @@ class _Connection:
         sys.setswitchinterval(_SWITCH_SECONDS)
         for pump in (self._to_client, self._to_agent, self._stderr):
             pump.start()
-        signals.forward_to(self._agent.pid, self._is_over)
+        signals.forward_to(self._agent.pid, self._take_signal)
         # Before trio is imported: the recorder starts up while that goes on.
         recorder = self._start_recorder()
         import trio  # noqa: PLC0415 - 90 ms that nobody waits for: the bytes flow already
@@ -104,11 +106,8 @@ class _Connection:
             self._journal.close(status)
         agents.exit_like(status)
 
-    def _is_over(self, signum: int) -> bool:
-        """End at once when the agent has, only a slow client keeps us, and it wants no more."""
-        if self._has_ended and signum in signals.ENDING:
-            self._end()
-        return self._has_ended
+    def _take_signal(self, signum: int) -> None:
+        self._asked_to_end = self._asked_to_end or signum in signals.ENDING
 
     async def _supervise(self, recorder: "subprocess.Popen[bytes] | None") -> None:
         """Wait for the agent's end and the last bytes; keep a recorder running meanwhile."""
@@ -117,11 +116,20 @@ class _Connection:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_recording, recorder)
             await trio.to_thread.run_sync(self._agent.wait)
-            self._has_ended = True
             os.close(self._still_there)
-            await trio.to_thread.run_sync(self._to_client.join)
+            await self._deliver_the_rest()
             await trio.to_thread.run_sync(self._stderr.join)
             nursery.cancel_scope.cancel()
+
+    async def _deliver_the_rest(self) -> None:
+        """Wait until the client has all that the agent wrote; not for ever if it asked for the end."""
+        import trio  # noqa: PLC0415 - see run
+
+        while self._to_client.is_alive():
+            before = self._to_client.delivered
+            await trio.to_thread.run_sync(self._to_client.join, _IMPATIENT_SECONDS)
+            if self._asked_to_end and self._to_client.delivered == before:
+                return
 
     async def _keep_recording(self, recorder: "subprocess.Popen[bytes] | None") -> None:
         """Start the recorder again when it dies; not when it says that it cannot work."""

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from acp_proxy.journal.append import JournalWriter
 
 FALLBACK_ROOTS = ("/var/tmp", "/tmp")  # noqa: S108 - a private folder is made there and checked
+_FOLDER_SUFFIX = ".journals"
 _LOCK_SUFFIX = ".lock"
 
 
 def folder_of(log: str) -> str:
     """Return the folder of the journals of a log."""
-    return log + ".journals"
+    return log + _FOLDER_SUFFIX
 
 
 def fallback_folders(log: str) -> list[str]:
@@ -46,6 +47,8 @@ def create(
 
     for folder in _folders(log):
         with contextlib.suppress(OSError):
+            if folder != folder_of(log):
+                make_private_folder(os.path.dirname(folder))
             make_private_folder(folder)
             return JournalWriter(os.path.join(folder, uuid), notify)
     return None
@@ -65,14 +68,37 @@ def make_private_folder(folder: str) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
             os.chmod(folder, 0o700)  # whatever the umask
-    status = os.lstat(folder)
-    if stat.S_ISLNK(status.st_mode) or (os.getuid() not in (0, status.st_uid)):
-        raise PermissionError(f"{folder} belongs to somebody else")
+    if not is_private(folder):
+        raise PermissionError(f"{folder} belongs to somebody else, or others may write there")
+
+
+def is_private(folder: str) -> bool:
+    """Tell whether a folder is a real one, ours, and only ours to write to."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    ours = status.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and ours and not status.st_mode & 0o022
 
 
 def waiting(log: str) -> list[str]:
     """Return the paths of the journals of a log, oldest first, those in use included."""
     return sorted(_journals(log), key=_made)
+
+
+def log_of(path: str, told: str | None) -> str | None:
+    """Return the log that a journal is for; None when what it tells cannot be.
+
+    Args:
+        path: The journal's.
+        told: The log that its first record names.
+
+    """
+    folder = os.path.dirname(path)
+    if folder.endswith(_FOLDER_SUFFIX):  # wherever it was made: somebody may have moved both
+        return folder.removesuffix(_FOLDER_SUFFIX)
+    return told if told is not None and folder in fallback_folders(told) else None
 
 
 def beside(path: str) -> list[str]:
@@ -144,6 +170,8 @@ def _folders(log: str) -> "Iterator[str]":
 
 
 def _in(folder: str) -> "Iterator[str]":
+    if not is_private(folder):  # what others may have put there is not to be believed
+        return
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             if "." not in name:  # not a lock, one that is being made, or a damaged one

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from acp_proxy.errors import LogError
-from acp_proxy.journal.spool import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,7 +164,7 @@ def _check_steps(path: str, applied: list[str]) -> None:
 
 
 def _connect_read_only(path: str) -> sqlite3.Connection:
-    uri = f"file:{quote(os.path.abspath(path))}?mode=ro"
+    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
@@ -185,7 +184,8 @@ def _create_private(path: str) -> None:
     """Make an empty file that only its owner can read; SQLite gives its side files the same mode."""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
-        make_private_folder(folder)
+        os.makedirs(folder, exist_ok=True)
+        os.chmod(folder, 0o700)
     with contextlib.suppress(FileExistsError):
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         os.fchmod(fd, 0o600)  # whatever the umask

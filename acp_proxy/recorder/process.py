@@ -187,9 +187,9 @@ class _Recorder:
 
 
 def _log_of(start: "Record", journal: str) -> str:
-    """Return the log that a journal is for; when it does not say, the one that it stands beside."""
-    if start.stream is Stream.CONTROL:
-        log = decode_facts(start.data).get("log")
-        if isinstance(log, str):
-            return log
-    return os.path.dirname(journal).removesuffix(".journals")
+    """Return the log that a journal is for."""
+    told = decode_facts(start.data).get("log") if start.stream is Stream.CONTROL else None
+    log = spool.log_of(journal, told if isinstance(told, str) else None)
+    if log is None:
+        raise LogError(f"{journal} does not tell which log it is for", "look at it, or delete it")
+    return log

@@ -52,6 +52,8 @@ class Pump(threading.Thread):
         self._agent_gone = agent_gone
         self._record = record
         self._on_end = on_end
+        self.delivered = 0
+        """Bytes written so far."""
 
     def run(self) -> None:
         """Copy until the end."""
@@ -76,6 +78,7 @@ class Pump(threading.Thread):
                 self._record(chunk)
                 if left := _write_all(self._sink, chunk):
                     return "sink gone", left
+                self.delivered += len(chunk)
             elif last:
                 return "agent gone", 0
             if self._agent_gone in events:

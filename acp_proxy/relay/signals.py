@@ -51,28 +51,29 @@ def take_over() -> Inherited:
     A signal that the client had us ignore stays ignored, and the agent inherits that.
     Call it before any thread exists: threads inherit the mask.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # we may have to die of it as the agent did
     children_ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
     return Inherited({int(signum) for signum in mask}, children_ignored)
 
 
-def forward_to(pid: int, is_over: "Callable[[int], bool]") -> None:
+def forward_to(pid: int, on_signal: "Callable[[int], object]") -> None:
     """Pass each blocked signal on to the agent from now on, those that wait already included.
 
     Args:
         pid: The agent's.
-        is_over: Asked first with each signal; true when the agent has ended and the signal is seen to.
+        on_signal: Called first with each signal.
 
     """
-    threading.Thread(target=_forward, args=(pid, is_over), daemon=True).start()
+    threading.Thread(target=_forward, args=(pid, on_signal), daemon=True).start()
 
 
-def _forward(pid: int, is_over: "Callable[[int], bool]") -> None:
+def _forward(pid: int, on_signal: "Callable[[int], object]") -> None:
     while True:
         signum, from_kernel = _next_signal()
-        if is_over(signum):
-            continue
+        on_signal(signum)
         if not from_kernel or (signum == signal.SIGHUP and os.getsid(0) == os.getpid()):
             # (A hang-up is told to the leader of the terminal's session alone.)
             with contextlib.suppress(ProcessLookupError):

@@ -34,7 +34,7 @@ def _listen(said: Sequence[Said]) -> Talk:
     return talk
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(CONVERSATIONS)
 def test_any_conversation_gives_rows_that_can_be_stored(said: list[Said]) -> None:
     talk = _listen(said)

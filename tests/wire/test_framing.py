@@ -153,7 +153,7 @@ LENGTHS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.lists(LENGTHS, min_size=1, max_size=4),
     st.booleans(),

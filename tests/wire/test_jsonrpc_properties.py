@@ -70,13 +70,13 @@ def _values(raw: bytes) -> Any:
     return messages[0].value
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(st.binary(max_size=60))
 def test_no_bytes_make_it_raise(raw: bytes) -> None:
     _judge(raw)
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(st.one_of(mutations(), lines(), message_lines()))
 @example(b'{"id":1,"method":"m"')
 @example(b'{"id":-,"method":"m"}')
@@ -91,14 +91,14 @@ def test_no_line_that_resembles_json_makes_it_raise(raw: bytes) -> None:
     _judge(b"\xef\xbb\xbf" + raw)
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(json_values(), st.sampled_from(list(WRITERS)))
 def test_any_value_comes_out_exactly(value: Any, writer: str) -> None:
     raw = WRITERS[writer](value)
     assert same(_values(raw), exact(raw.decode()))
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(
     json_values(integers | big_integers, texts | SURROGATES),
     st.sampled_from(["compact", "spaced", "widely"]),
@@ -108,7 +108,7 @@ def test_any_value_comes_out_exactly_also_what_orjson_cannot_hold(value: Any, wr
     assert same(_values(raw), value)
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(json_texts())
 @example(r'{"a":1,"a":"\u003a"}')
 @example(r'{"a":1,"a":2,"b":"\u0022:"}')
@@ -117,7 +117,7 @@ def test_however_json_is_written_its_value_is_exact(text: str) -> None:
     assert same(_values(text.encode()), exact(text))
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(object_texts())
 @example(r'{"a":1,"a":2,"b":"\u0022\u003a"}')
 @example(r'{"a":1,"a":"\u003a"}')
@@ -136,7 +136,7 @@ def test_flags_say_what_is_unusual_and_nothing_else(text: str) -> None:
         assert ("big-number" in message.flags) == big
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(json_values(integers, texts | SURROGATES))
 def test_lone_surrogates_are_flagged_and_nothing_else_is(value: Any) -> None:
     raw = json.dumps({"jsonrpc": "2.0", "method": "m", "params": [value]}).encode()
@@ -157,7 +157,7 @@ KEYS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     KEYS, st.booleans(), st.lists(json_texts(), min_size=4, max_size=4), st.lists(WHITE, min_size=4)
 )

@@ -29,7 +29,7 @@ def _without_white(raw: bytes) -> bytes:
     return b"".join(raw.split())
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(json_texts())
 def test_laying_out_changes_no_token(text: str) -> None:
     raw = text.encode()
@@ -95,7 +95,7 @@ def test_broken_text_loses_no_token(raw: bytes) -> None:
     assert isinstance(elements(raw), list)
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(st.one_of(st.binary(max_size=40), lines(), mutations(), message_lines()))
 @example(b'"\\"\\"{')
 def test_no_bytes_make_it_raise_or_lose_a_token(raw: bytes) -> None:
@@ -108,7 +108,7 @@ def test_no_bytes_make_it_raise_or_lose_a_token(raw: bytes) -> None:
         assert element in raw
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(object_texts())
 def test_members_are_those_of_the_outermost_object_in_order(text: str) -> None:
     pairs: list[tuple[str, object]] = json.loads(text, object_pairs_hook=list)
@@ -122,7 +122,7 @@ def test_members_are_those_of_the_outermost_object_in_order(text: str) -> None:
     assert elements(text.encode()) == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(st.lists(json_texts(), max_size=5), st.sampled_from(["", " ", "\t\r "]))
 def test_elements_are_those_of_the_outermost_array_in_order(texts: list[str], white: str) -> None:
     text = f"{white}[{white}" + f"{white},{white}".join(texts) + f"{white}]{white}\n"

@@ -1,0 +1,1 @@
+"""Small hostile agents, run by path as processes of their own; standard library only."""
