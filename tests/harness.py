@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
+    "AGENTS",
     "LIMIT",
     "PIPE",
     "PROXY",

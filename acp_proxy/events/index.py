@@ -37,6 +37,7 @@ _KIND_CODES = {
     Kind.TEXT: 4,
     Kind.INVALID: 5,
 }
+_INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
 _FINAL = ("completed", "failed", "cancelled")
 _ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
@@ -175,7 +176,7 @@ class Indexer:
         if direction is Direction.CLIENT:
             if labels.session_id is not None:
                 self._sessions.add(labels.session_id)
-            if method == "initialize":
+            if method in _INITIALIZE:
                 self.client = _names(_member(message.value, "params"), "clientInfo")
         elif labels.session_id is not None and labels.session_id not in self._sessions:
             flags = (*flags, "early")
@@ -235,7 +236,7 @@ class Indexer:
         """Take from the answer to ``initialize`` who the agent is and which version holds."""
         if (
             direction is not Direction.AGENT
-            or request.method != "initialize"
+            or request.method not in _INITIALIZE
             or message.kind is not Kind.RESULT
         ):
             return

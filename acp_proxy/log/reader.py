@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KEPT_RAW = MAX_PARSED
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
+_SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
@@ -119,7 +120,7 @@ class LogReader:
             found = []
             if text.isdecimal():
                 found = list(self._connections("WHERE id = ?", int(text)))
-            if not found and text:
+            if not found and len(text) >= _SHORTEST_PREFIX:
                 begins = "WHERE substr(uuid, 1, ?) = ? LIMIT 2"
                 found = list(self._connections(begins, len(text), text.lower()))
         if len(found) == 1:

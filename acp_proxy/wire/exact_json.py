@@ -15,6 +15,8 @@ WHITE: Final = b" \t\r\n"
 """The white space of JSON."""
 MAX_DEPTH: Final = 1024
 """What is nested deeper is not parsed: orjson's limit."""
+MAX_EXACT: Final = 16 * 1024 * 1024
+"""Longer texts are not read exactly: that takes up to a second per MiB."""
 
 # Where orjson's value may differ from the text although the members count the same: integers
 # beyond 64 bits, which it rounds, and exponents that underflow.
@@ -46,7 +48,11 @@ class NotJSONError(ValueError):
 
 
 class TooDeepError(ValueError):
-    """The text is nested deeper than MAX_DEPTH."""
+    """The text is nested deeper than MAX_DEPTH; ``position`` is the byte where that shows."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"nested deeper than {MAX_DEPTH} at byte {position}")
+        self.position = position
 
 
 class ExactFloat(float):
@@ -125,24 +131,40 @@ def parse_beginning(raw: bytes, at: int) -> Parsed:
 
 
 def write(value: Any) -> str:
-    """Return a parsed value as JSON text, its numbers as they were written.
+    """Return a parsed value as JSON text, its numbers as they were written; any depth will do."""
+    out: list[str] = []
+    todo: list[tuple[bool, Any]] = [(False, value)]  # (is it text already, what)
+    while todo:
+        is_text, item = todo.pop()
+        if is_text:
+            out.append(item)
+        elif isinstance(item, list):
+            parts = [[(False, element)] for element in item]
+            todo += _reversed_parts("[", parts, "]")
+        elif isinstance(item, dict):
+            parts = [[(True, write(key) + ":"), (False, member)] for key, member in item.items()]
+            todo += _reversed_parts("{", parts, "}")
+        else:
+            out.append(_write_scalar(item))
+    return "".join(out)
 
-    What no JSON library can write (an integer beyond 64 bits inside a list, half of
-    a surrogate pair) goes through Python's own.
-    """
-    try:
-        return orjson.dumps(value, default=_write_number).decode()
-    except (orjson.JSONEncodeError, RecursionError):
-        try:
-            return json.dumps(value, separators=(",", ":"))
-        except RecursionError:
-            return "[]" if isinstance(value, list) else "{}"
+
+def _reversed_parts(
+    opening: str, parts: list[list[tuple[bool, Any]]], closing: str
+) -> list[tuple[bool, Any]]:
+    whole: list[tuple[bool, Any]] = [(True, opening)]
+    for at, part in enumerate(parts):
+        whole += [(True, ","), *part] if at else part
+    return [*whole, (True, closing)][::-1]
 
 
-def _write_number(value: object) -> orjson.Fragment:
+def _write_scalar(value: Any) -> str:
     if isinstance(value, ExactFloat):
-        return orjson.Fragment(value.text)
-    raise TypeError
+        return value.text
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # an integer beyond 64 bits, half of a surrogate pair
+        return json.dumps(value)
 
 
 def _skip_space(raw: bytes, at: int) -> int:
@@ -217,7 +239,7 @@ class _Parser:
     def _opens(self, container: dict[str, Any] | list[Any], closing: bytes) -> bool:
         """Begin a container; tell whether it is empty and so has ended already."""
         if len(self._stack) >= MAX_DEPTH:
-            raise TooDeepError(f"nested deeper than {MAX_DEPTH}")
+            raise TooDeepError(self._at)
         at = _skip_space(self._raw, self._at)
         if self._raw[at : at + 1] == closing:
             self._at = at + 1

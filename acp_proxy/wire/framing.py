@@ -46,13 +46,13 @@ class LineFramer:
 
     """
 
-    __slots__ = ("_keep", "_offset", "_pieces", "_size")
+    __slots__ = ("_keep", "_offset", "_rest", "_size")
 
     def __init__(self, offset: int = 0, keep: int | None = None) -> None:
         self._offset = offset
         self._keep = keep
-        self._pieces: list[bytes] = []  # of the line not finished yet
-        self._size = 0  # of that line, pieces that were not kept included
+        self._rest = bytearray()  # of the line not finished yet
+        self._size = 0  # of that line, what was not kept included
 
     @property
     def offset(self) -> int:
@@ -85,14 +85,14 @@ class LineFramer:
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._keep is None or self._size <= self._keep:
-            self._pieces.append(piece)
-        elif len(self._pieces) != 1 or len(self._pieces[0]) < KEPT_PREFIX:
-            self._pieces = [b"".join([*self._pieces, piece])[:KEPT_PREFIX]]
+            self._rest += piece
+        elif len(self._rest) != KEPT_PREFIX:
+            self._rest += piece[:KEPT_PREFIX]
+            del self._rest[KEPT_PREFIX:]
 
     def _take(self) -> Frame:
-        raw = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        frame = self._frame(raw, self._size)
-        self._pieces = []
+        frame = self._frame(bytes(self._rest), self._size)
+        self._rest = bytearray()
         self._size = 0
         return frame
 

@@ -13,6 +13,7 @@ import orjson
 
 from acp_proxy.wire import jsontext
 from acp_proxy.wire.exact_json import (
+    MAX_EXACT,
     WHITE,
     ExactFloat,
     NotJSONError,
@@ -96,6 +97,8 @@ def classify(raw: bytes) -> list[Message]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
+    if len(raw) > MAX_EXACT:
+        return _classify_value(value, () if is_exact(raw, value) else ("unchecked",))
     if is_exact(raw, value):
         return _classify_value(value, ())
     parsed = parse_exactly(raw)
@@ -119,6 +122,8 @@ def _classify_difficult(raw: bytes) -> list[Message]:
     begin = len(raw) - len(raw.lstrip(WHITE))
     if begin == len(raw):
         return [Message(Kind.TEXT, flags=("blank",))]
+    if len(raw) > MAX_EXACT:
+        return [_unparsed(f"no plain JSON, and longer than {MAX_EXACT} bytes")]
     flags: tuple[str, ...] = ()
     if raw.startswith(_BOM, begin):
         begin += len(_BOM)
@@ -157,13 +162,15 @@ def _find_hidden(raw: bytes, begin: int) -> tuple[int, int] | None:
     if len(raw) > _MAX_SEARCHED:
         return None
     at = begin - 1
+    budget = 2 * len(raw)  # bytes to read in vain, all tries together
     for _ in range(_MAX_HIDDEN_TRIES):
         at = raw.find(b"{", at + 1)
-        if at < 0 or raw.find(b'"jsonrpc"', at) < 0:
+        if at < 0 or budget < 0 or raw.find(b'"jsonrpc"', at) < 0:
             return None
         try:
             parsed = parse_beginning(raw, at)
-        except (NotJSONError, TooDeepError):
+        except (NotJSONError, TooDeepError) as error:
+            budget -= error.position - at
             continue
         # (An object without it may be a part of a broken message.)
         if "jsonrpc" in parsed.value:

@@ -3,21 +3,16 @@
 import os
 import signal
 import sys
-from types import FrameType
-
-
-def told(_number: int, _frame: FrameType | None) -> None:
-    os.write(1, b"told to go\n")
-    sys.exit(6)
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, told)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     while os.read(0, 65536):
         pass
     os.write(1, b"still here\n")
-    while True:
-        signal.pause()
+    signal.sigwait([signal.SIGTERM])
+    os.write(1, b"told to go\n")
+    sys.exit(6)
 
 
 if __name__ == "__main__":

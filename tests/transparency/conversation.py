@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.floods_stderr import flood
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from typing import Self
 
 STDERR = 300
+
+
+def discard_waiting(info: Mapping[str, Any]) -> None:
+    """Remove journals that wait in a folder for temporary files, which would outlive the test."""
+    for waiting in info["waiting"]:
+        Path(waiting["journal"]).unlink(missing_ok=True)
+        Path(waiting["journal"] + ".lock").unlink(missing_ok=True)
 
 
 @dataclass

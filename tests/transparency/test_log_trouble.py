@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import subprocess
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.harness import Log, Process, agent, environment, needs_linux, wait_until
-from tests.transparency.conversation import Conversation
+from tests.transparency.conversation import Conversation, discard_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,9 +102,7 @@ def test_a_log_where_nothing_can_be_written_disturbs_nobody() -> None:
         conversation.talk()
 
     info = log.info()
-    for waiting in info["waiting"]:  # in a folder for temporary files that outlives the test
-        Path(waiting["journal"]).unlink()
-        Path(waiting["journal"] + ".lock").unlink(missing_ok=True)
+    discard_waiting(info)
     assert info["exists"] is False
     assert info["problem"] or info["waiting"]
 
@@ -141,11 +138,7 @@ def test_a_log_in_a_read_only_folder_disturbs_nobody(mounted: Path) -> None:
     assert info["writable"] is False
     assert info["problem"]
     assert info["connections"] == 1
-    told = log.ask("connections", "--json")
-    assert told.returncode == 0
-    assert len(json.loads(told.stdout)) == 1
     if info["waiting"]:
-        assert str(log.path).encode() in told.stderr
         mount("-o", "remount,rw,bind", mounted)
         assert_all_is_recorded(before, conversation)
 
@@ -235,6 +228,7 @@ def change_log(log: Log, statement: str, values: Sequence[str]) -> None:
 # A log that somebody else has locked.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", ["writers", "everyone"])
 def test_a_locked_log_disturbs_nobody_and_is_written_later(log: Log, against: str) -> None:
     with Conversation(log) as before:
@@ -249,9 +243,9 @@ def test_a_locked_log_disturbs_nobody_and_is_written_later(log: Log, against: st
             conversation.talk()
             while time.monotonic() < end:
                 conversation.talk(1)
+        assert len(log.journals()) == 1
         if against == "writers":
             assert_one_waits(log, len(conversation.said))
-        assert len(log.journals()) == 1
         holder.close_stdin()
         assert holder.wait() == 0
         assert holder.stderr.wait_end() == b""

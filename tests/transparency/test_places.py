@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness import PROXY, Log, Process, Way, agent, environment, needs_linux
-from tests.transparency.conversation import Conversation
+from tests.harness import AGENTS, PROXY, Log, Process, Way, agent, environment, needs_linux
+from tests.transparency.conversation import Conversation, discard_waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,16 +39,17 @@ def test_a_log_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert names <= {name, f"{name}-wal", f"{name}-shm", f"{name}.journals"}
 
 
-@pytest.mark.parametrize("name", ["x" * 245, "x" * 255, os.fsdecode(b"\xff.db")])
+@pytest.mark.parametrize("name", ["x" * 245, os.fsdecode(b"\xff.db")])
 def test_a_log_with_a_name_that_cannot_be_used_disturbs_nobody(tmp_path: Path, name: str) -> None:
     log = Log(tmp_path / name)
     with Conversation(log) as conversation:
         conversation.talk()
 
-    for words in (("connections",), ("verify",), ("log", "info")):
-        done = log.ask(*words)
+    for command in ("connections", "verify"):
+        done = log.ask(command)
         assert done.returncode in {0, 1}
         assert b"Traceback" not in done.stderr
+    discard_waiting(log.info())
 
 
 def test_a_relative_log_is_relative_to_the_working_folder(tmp_path: Path) -> None:
@@ -100,10 +101,11 @@ def test_limits_on_files_and_memory_disturb_nobody(log: Log, proxied: Way, limit
 
 
 PRIVATE = """
-mount -t tmpfs -o mode=1777 tmpfs /var/tmp && mount -t tmpfs -o mode=1777 tmpfs "$TMPDIR" || exit 77
+for dir in /var/tmp /tmp; do mount -t tmpfs -o mode=1777 tmpfs $dir || exit 77; done
+unset TMPDIR
 {prepare}
 "$0" run --log /proc/acp-proxy-test/log.db -- echo hello >&2
-find /var/tmp "$TMPDIR" -mindepth 1 -printf '%y %U %m %P\\n'
+find /var/tmp /tmp -mindepth 1 -printf '%y %U %m %P\\n'
 """
 """A script that records where nothing can be written, in a namespace of fresh spare folders, and
 lists what was written into them: kind, owner, mode, and name."""
@@ -115,15 +117,14 @@ TRAPS = {
 }
 
 
-def spare_folders(tmp_path: Path, prepare: str) -> list[list[str]]:
+def spare_folders(prepare: str) -> list[list[str]]:
     """Run the script, and return the words of its list."""
     if os.geteuid() != 0:
         pytest.skip("only root can make a namespace of its own")
-    spare = tmp_path / "fresh"
-    spare.mkdir(exist_ok=True)
+    if PROXY.is_relative_to("/tmp") or AGENTS.is_relative_to("/tmp"):
+        pytest.skip("the program lies where the test puts an empty folder")
     script = PRIVATE.format(prepare=prepare)
-    command = ["unshare", "-m", "sh", "-c", script, str(PROXY)]
-    with Process(command, env=environment(TMPDIR=str(spare))) as process:
+    with Process(["unshare", "-m", "sh", "-c", script, str(PROXY)], env=environment()) as process:
         listed = process.stdout.wait_end().decode()
         told = process.stderr.wait_end()
         if process.wait() == 77 or b"unshare" in told:
@@ -133,13 +134,12 @@ def spare_folders(tmp_path: Path, prepare: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS.keys())
-def test_a_spare_folder_that_somebody_else_prepared_is_not_used(tmp_path: Path, trap: str) -> None:
-    usual = [name for _, _, _, name in spare_folders(tmp_path, "") if "/" not in name]
+def test_a_spare_folder_that_somebody_else_prepared_is_not_used(trap: str) -> None:
+    usual = [name for _, _, _, name in spare_folders("") if "/" not in name]
     if not usual:
         pytest.skip("no spare folder is used")
-    prepare = f'for dir in /var/tmp "$TMPDIR"; do {trap.format(name=usual[0])}; done'
 
-    found = spare_folders(tmp_path, prepare)
+    found = spare_folders(f"for dir in /var/tmp /tmp; do {trap.format(name=usual[0])}; done")
 
     places = {name: (owner, mode) for _, owner, mode, name in found if "/" not in name}
     for kind, owner, mode, name in found:

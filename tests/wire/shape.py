@@ -17,6 +17,11 @@ LINEAR = 10
 """Above 4, with room for noise and for caches; quadratic cost gives 16."""
 
 
+def cost(work: Callable[[], object], tries: int = 3) -> float:
+    """Return what some work takes at best, in seconds; only to be compared with another."""
+    return max(min(_timed(work) for _ in range(tries)), 1e-4)
+
+
 def growth(prepare: Callable[[int], Callable[[], object]], size: int, tries: int = 3) -> float:
     """Return how many times longer 4 * ``size`` takes than ``size``.
 
@@ -26,8 +31,8 @@ def growth(prepare: Callable[[int], Callable[[], object]], size: int, tries: int
         tries: How often both are done; the fastest of each counts.
 
     """
-    small, large = (min(_timed(prepare(n)) for _ in range(tries)) for n in (size, 4 * size))
-    return large / max(small, 1e-4)
+    small, large = (cost(prepare(n), tries) for n in (size, 4 * size))
+    return large / small
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -132,7 +132,7 @@ def test_an_id_keeps_its_text_in_a_response_and_in_a_batch(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["true", "[1.10]", "[1e400]", '{"a":[1e400]}', "[12345678901234567890123]", "[null]",
+    "text", ["true", "[1.10]", "[1e400]", '{"a":[1e400]}', "[12345678901234567890123]", "[12345678901234567890123,1e400]", '["\\ud83d",1e400]', "[null]",
              '{"\\ud83d":1}', "[1,[2,{}]]"]
 )  # fmt: skip
 def test_an_id_of_a_wrong_type_is_json_all_the_same(text: str) -> None:

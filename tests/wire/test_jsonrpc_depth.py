@@ -83,6 +83,8 @@ LINES = {
     "a key twice": '{{"jsonrpc":"2.0","id":1,"method":"m","params":{open}{{"a":1,"a":2}}{close}}}',
     "a lone surrogate": '{{"jsonrpc":"2.0","id":1,"method":"m","params":{open}"\\ud83d"{close}}}',
     "a big number": '{{"jsonrpc":"2.0","id":1,"method":"m","params":{open}1e400{close}}}',
+    "a deep id": '{{"jsonrpc":"2.0","id":{open}1e400{close},"method":"m"}}',
+    "a deep id in a batch": '[{{"jsonrpc":"2.0","id":{open}{{}}{close},"result":1}}]',
     "cut short": '{{"jsonrpc":"2.0","id":1,"method":"m","params":{open}{close}',
     "behind text": 'log: {{"jsonrpc":"2.0","id":1,"method":"m","params":{open}{close}}}',
 }

@@ -10,6 +10,7 @@ import re
 import pytest
 
 from acp_proxy.wire.jsonrpc import Kind, classify
+from tests.wire.shape import cost
 
 FRAME = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 
@@ -146,6 +147,17 @@ def test_a_batch_behind_text_is_found_as_well() -> None:
 def test_an_object_that_is_no_message_is_not_looked_for_in_text(raw: bytes) -> None:
     [message] = classify(raw)
     assert "hidden-json" not in message.flags
+
+
+@pytest.mark.parametrize("start", [b'{"a":' * 16, b'{"a":' * 500, b'{"a":[' * 100, b"{" * 40])
+def test_the_search_for_hidden_json_costs_no_more_than_a_few_readings(start: bytes) -> None:
+    """A line of log text may hold many brackets; a recorder has to keep up with it."""
+    noise = b"log: " + start + b"[" + b"1," * 20_000 + b'"jsonrpc" x\n'
+    once = b'{"jsonrpc":"2.0","a":0,"a":0,"method":"m","params":[' + b"1," * 20_000 + b"1]}\n"
+    assert classify(noise)[0].value is None
+    assert "duplicate-key" in classify(once)[0].flags
+
+    assert cost(lambda: classify(noise)) / cost(lambda: classify(once)) < 6
 
 
 @pytest.mark.parametrize(

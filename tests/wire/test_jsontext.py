@@ -204,7 +204,7 @@ def test_cost_is_linear(function: Callable[[bytes], object], shape: str) -> None
         raw = SHAPES[shape](size)
         return lambda: function(raw)
 
-    assert growth(prepare, 10_000, tries=3) < LINEAR
+    assert growth(prepare, 10_000) < LINEAR
 
 
 @pytest.mark.parametrize("function", [compact, members, elements, pretty])

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from acp_proxy.cli.options import log_option, opened
+from acp_proxy.cli.options import Failure, log_option, opened
 from acp_proxy.log.place import log_path
 from acp_proxy.views.preview import preview
 from acp_proxy.views.safe_text import visible
@@ -44,7 +44,9 @@ def demo(log: str | None) -> None:
             message_cells(message, preview(message, 60)) for message in recording.messages(row.id)
         ]
         click.echo(messages_table(cells))
-        permission = next(iter(recording.messages(row.id, method="session/request_permission")))
+        permission = next(recording.messages(row.id, method="session/request_permission"), None)
+    if permission is None:
+        raise Failure("the demonstration was not recorded; acp-proxy log info tells why")
     option = "" if log is None else f" --log {visible(path)}"
     hints = [
         (f"show{option} {permission.seq}", "one message whole: here the question for permission"),
