@@ -246,7 +246,8 @@ def flags_in(path: Path) -> set[str]:
         }
 
     def is_flags(node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and "flags" in node.id
+        name = getattr(node, "id", getattr(node, "attr", ""))
+        return "flags" in name
 
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):

@@ -97,10 +97,11 @@ def classify(raw: bytes) -> list[Message]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
-    if len(raw) > MAX_EXACT:
-        return _classify_value(value, () if is_exact(raw, value) else ("unchecked",))
     if is_exact(raw, value):
         return _classify_value(value, ())
+    if len(raw) > MAX_EXACT:
+        flags = ("unchecked",)
+        return _classify_value(value, flags)
     parsed = parse_exactly(raw)
     return _classify_value(parsed.value, parsed.flags)
 
