@@ -92,9 +92,14 @@ class _Connection:
         signals.forward_to(self._agent.pid, self._take_signal)
         # Before trio is imported: the recorder starts up while that goes on.
         recorder = self._start_recorder()
-        import trio  # noqa: PLC0415 - 90 ms that nobody waits for: the bytes flow already
+        try:
+            import trio  # noqa: PLC0415 - 90 ms that nobody waits for: the bytes flow already
 
-        trio.run(self._supervise, recorder)
+            trio.run(self._supervise, recorder)
+        except Exception:  # noqa: BLE001 - no thread to be had, no memory: the bytes flow all the same
+            self._agent.wait()
+            self._tell_pumps()
+            self._to_client.join()
         self._end()
 
     def _end(self) -> "NoReturn":
@@ -116,10 +121,16 @@ class _Connection:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_recording, recorder)
             await trio.to_thread.run_sync(self._agent.wait)
-            os.close(self._still_there)
+            self._tell_pumps()
             await self._deliver_the_rest()
             await trio.to_thread.run_sync(self._stderr.join)
             nursery.cancel_scope.cancel()
+
+    def _tell_pumps(self) -> None:
+        """Tell the pumps that the agent has ended."""
+        if self._still_there >= 0:
+            os.close(self._still_there)
+            self._still_there = -1
 
     async def _deliver_the_rest(self) -> None:
         """Wait until the client has all that the agent wrote; not for ever if it asked for the end."""

@@ -152,6 +152,9 @@ def test_every_byte_that_arrived_is_in_the_log_after_killing_the(
             )
         )
 
+    if victim != "recorder":
+        cut = [outcome for outcome in outcomes if len(outcome.client_got) < len(EVERYTHING)]
+        assert len(cut) > RUNS // 2, "hardly any stream was killed in the middle"
     connections = {connection["label"]: connection for connection in log.connections()}
     assert len(connections) == RUNS
     with ThreadPoolExecutor(2) as pool:
