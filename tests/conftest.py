@@ -1,10 +1,20 @@
-"""Fixtures for all tests: the captures that may be there, and conversations as frames."""
+"""Fixtures for all tests: the captures that may be there, and no trace in shared places."""
 
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from acp_proxy.journal.records import decode_facts
+from acp_proxy.journal.spool import FALLBACK_ROOTS
+from acp_proxy.journal.tail import JournalReader
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+NOWHERE = "/proc/acp-proxy-test/"
+"""Where tests ask for logs that cannot be."""
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +24,16 @@ def captures() -> Path:
     if not folder.is_dir():
         pytest.skip("../shared/captures is absent: this clone stands alone")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Remove the journals that tests of unusable logs left in the fallback folders."""
+    yield
+    ours = (str(tmp_path_factory.getbasetemp()), NOWHERE)
+    for root in FALLBACK_ROOTS:
+        for journal in Path(root, f"acp-proxy-{os.getuid()}").glob("*/*"):
+            with contextlib.suppress(OSError), JournalReader(str(journal)) as reader:
+                told = [decode_facts(record.data).get("log") for record in reader.read(0)[:1]]
+                if str(told[0] if told else "").startswith(ours):
+                    shutil.rmtree(journal.parent)

@@ -149,14 +149,23 @@ class Claim:
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.unlink(self._path + _LOCK_SUFFIX)
+            _tidy(os.path.dirname(self._path))
             os.close(self._fd)
             self._fd = -1
 
 
 def remove(path: str) -> None:
-    """Delete a journal whose bytes are all in the log."""
+    """Delete a journal whose bytes are all in the log, and its fallback folder when it was the last."""
     with contextlib.suppress(OSError):
         os.unlink(path)
+    _tidy(os.path.dirname(path))
+
+
+def _tidy(folder: str) -> None:
+    """Remove a fallback folder when it is empty."""
+    if not folder.endswith(_FOLDER_SUFFIX):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def _journals(log: str) -> "Iterator[str]":
