@@ -25,7 +25,6 @@ __all__ = [
     "open_recording",
 ]
 
-_DIRECTIONS = {"client": Direction.CLIENT, "agent": Direction.AGENT, "stderr": Direction.STDERR}
 _MAX_PROBLEMS = 20
 
 
@@ -222,7 +221,7 @@ class Recording:
     ) -> None:
         seq = index.seq
         for entry in index.add(
-            _DIRECTIONS[frame.stream],
+            Direction(frame.stream),
             Frame(frame.offset, frame.raw or b"", frame.size),
             frame.elapsed_ns,
         ):

@@ -99,8 +99,7 @@ class JournalWriter:
             self._wait_status = wait_status
         self.note({"event": "exit", "wait_status": wait_status})
         with self._lock:
-            if self._unwritten:
-                self._rewrite_slot()
+            self._rewrite_slot()
             fd, self._fd = self._fd, -1
             os.close(fd)
 
@@ -145,6 +144,9 @@ class JournalWriter:
 
     def _rewrite_slot(self) -> None:
         """Say in the header, where there is always room, what no record could say."""
-        lost = (self._lost[0], self._lost[1], self._lost[2])
+        client, agent, stderr = (
+            offset if lost else 0 for offset, lost in zip(self._offsets, self._lost, strict=True)
+        )
+        slot = Slot((client, agent, stderr), self._wait_status)
         with contextlib.suppress(OSError):
-            os.pwrite(self._fd, encode_header(Slot(lost, self._wait_status)), 0)
+            os.pwrite(self._fd, encode_header(slot), 0)

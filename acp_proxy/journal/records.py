@@ -6,7 +6,7 @@ bytes. The checksum covers all that follows it, so a record that was not written
 whole (kill, power, a full disk) is never taken for a whole one.
 
 The header holds one slot that can be rewritten in place, on a disk too full for
-another record: bytes lost since the last record, and the agent's end.
+another record: how far the streams went without one, and the agent's end.
 """
 
 import struct
@@ -68,19 +68,20 @@ class Slot(NamedTuple):
     """What the header's slot says.
 
     Attributes:
-        lost: Bytes relayed but not recorded, per stream, after the last record.
+        reached: Offset in each stream up to which bytes were relayed, where the last of them found no
+            room for a record; 0 where all have one.
         wait_status: The agent's status as wait(2) gives it, None while unknown.
 
     """
 
-    lost: tuple[int, int, int] = (0, 0, 0)
+    reached: tuple[int, int, int] = (0, 0, 0)
     wait_status: int | None = None
 
 
 def encode_header(slot: Slot) -> bytes:
     """Return the first HEADER_SIZE bytes of a journal."""
     status = _NO_STATUS if slot.wait_status is None else slot.wait_status
-    return _HEADER.pack(MAGIC, *slot.lost, status)
+    return _HEADER.pack(MAGIC, *slot.reached, status)
 
 
 def decode_header(data: bytes) -> Slot | None:

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import stat
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 FALLBACK_ROOTS = ("/var/tmp", "/tmp")  # noqa: S108 - a private folder is made there and checked
 _FOLDER_SUFFIX = ".journals"
 _LOCK_SUFFIX = ".lock"
+_DAMAGED_SUFFIX = ".damaged"
+_NEW_SUFFIX = ".new"
+_STALE_SECONDS = 60
+_CLAIM_TRIES = 10
+_CLAIM_PAUSE_SECONDS = 0.01
 
 
 def folder_of(log: str) -> str:
@@ -45,7 +51,8 @@ def create(
     """Return a new journal for a connection, None when no place can be written."""
     from acp_proxy.journal.append import JournalWriter  # noqa: PLC0415 - readers need no writer
 
-    for folder in _folders(log):
+    # Twice: an empty fallback folder may be removed between our making and using it.
+    for folder in [*_folders(log)] * 2:
         with contextlib.suppress(OSError):
             if folder != folder_of(log):
                 make_private_folder(os.path.dirname(folder))
@@ -113,18 +120,44 @@ def is_alive(path: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+        return not _lock(fd, fcntl.LOCK_SH)
     finally:
         os.close(fd)
-    return False
+
+
+def damaged(log: str) -> list[str]:
+    """Return the journals of a log of which something could not be read."""
+    return [
+        os.path.join(folder, name)
+        for folder in _folders(log)
+        for name in _names(folder)
+        if name.endswith(_DAMAGED_SUFFIX)
+    ]
+
+
+def set_aside(path: str) -> str:
+    """Keep a journal of which something cannot be read, out of the way; return its new path."""
+    with contextlib.suppress(OSError):
+        os.rename(path, path + _DAMAGED_SUFFIX)
+    return path + _DAMAGED_SUFFIX
+
+
+def sweep(path: str) -> None:
+    """Delete what killed processes left beside a journal: locks of none, journals never begun."""
+    folder = os.path.dirname(path)
+    for name in _names(folder):
+        left = os.path.join(folder, name)
+        if name.endswith(_LOCK_SUFFIX):
+            useless = not os.path.exists(left.removesuffix(_LOCK_SUFFIX))
+        else:
+            useless = name.endswith(_NEW_SUFFIX) and not is_alive(left)
+        with contextlib.suppress(OSError):
+            if useless and time.time() - os.stat(left).st_mtime > _STALE_SECONDS:
+                os.unlink(left)
 
 
 class Claim:
-    """The right to put a journal into its log, which one process has at a time.
+    """The right to put a left-over journal into its log, which one process has at a time.
 
     Two at once would do no harm (the log refuses the second), only work in vain.
     """
@@ -134,15 +167,31 @@ class Claim:
         self._fd = -1
 
     def take(self) -> bool:
-        """Try to get it; False when another process has it."""
-        fd = os.open(self._path + _LOCK_SUFFIX, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        """Try to get it; False when another process has it.
+
+        Raises:
+            OSError: The folder cannot be written.
+
+        """
+        for _ in range(_CLAIM_TRIES):
+            fd = os.open(self._path + _LOCK_SUFFIX, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if _lock(fd, fcntl.LOCK_EX) and _is_at(fd, self._path + _LOCK_SUFFIX):
+                self._fd = fd
+                return True
             os.close(fd)
+            time.sleep(_CLAIM_PAUSE_SECONDS)  # somebody only looked, or is just giving it back
+        return False
+
+    def is_taken(self) -> bool:
+        """Tell whether a process has it, without touching it."""
+        try:
+            fd = os.open(self._path + _LOCK_SUFFIX, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
             return False
-        self._fd = fd
-        return True
+        try:
+            return not _lock(fd, fcntl.LOCK_SH)
+        finally:
+            os.close(fd)
 
     def release(self) -> None:
         """Give it back."""
@@ -152,6 +201,22 @@ class Claim:
             _tidy(os.path.dirname(self._path))
             os.close(self._fd)
             self._fd = -1
+
+
+def _lock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_at(fd: int, path: str) -> bool:
+    """Tell whether a path still names an open file: whoever gave it back has deleted it."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except OSError:
+        return False
 
 
 def remove(path: str) -> None:
@@ -179,12 +244,18 @@ def _folders(log: str) -> "Iterator[str]":
 
 
 def _in(folder: str) -> "Iterator[str]":
+    for name in _names(folder):
+        if "." not in name:  # not a lock, one that is being made, or a damaged one
+            yield os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
     if not is_private(folder):  # what others may have put there is not to be believed
-        return
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            if "." not in name:  # not a lock, one that is being made, or a damaged one
-                yield os.path.join(folder, name)
+        return []
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _made(path: str) -> tuple[float, str]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.index import Indexer
-from acp_proxy.journal.records import Facts, Record, Stream, decode_facts
+from acp_proxy.journal.records import Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter, LongRaw, Progress
@@ -55,25 +55,33 @@ class Ingest:
         self._id = writer.connection(uuid, _start_columns(facts, start))
         self._index = Indexer()
         self._sha = [hashlib.sha256() for _ in STREAMS]
-        with LogReader(writer.path) as reader:
+        self._last = (start.time_ns, 0)  # wall clock and time since the start, of the last record
+        # Asked first: if another recorder goes on meanwhile, ours is the position that is refused.
+        self._progress = writer.progress(self._id)
+        with LogReader(writer.path) as reader, reader.snapshot():
             row = reader.connection(uuid)
             self._follow(reader)
-        self._progress = writer.progress(self._id)
         self._framers = [LineFramer(row.streams[stream], MAX_PARSED) for stream in STREAMS]
         self._lines: list[_Line | None] = [None, None, None]
         self._gaps, self._notes = list(row.gaps), list(row.notes)
         self._wait_status: int | None = None
+        self._exit_position: int | None = None
         self._frames: list[FrameToWrite] = []
         self._entries: list[tuple[Any, ...]] = []
         self._dirty = False
-        self.ended = False
         self.position = self._progress.journal_position
-        self._last = start
+        self.is_finished = row.status != "running"
+        """Whether the log has all of it already."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the record of the agent's end was taken: nothing follows it."""
+        return self._exit_position is not None
 
     def take(self, records: list[Record]) -> None:
         """Turn records into rows; ``commit`` writes them."""
         for record in records:
-            self._last = record
+            self._last = (record.time_ns, self._elapsed(record))
             if record.stream is Stream.CONTROL:
                 self._take_facts(record)
             else:
@@ -92,27 +100,27 @@ class Ingest:
             self._write({}, durably=False)
 
     def finish(self) -> None:
-        """Write the connection's end: all that the journal holds is in the log then."""
-        slot = self._journal.slot()
-        for stream, framer in enumerate(self._framers):
-            self._flush(Stream(stream), self._last)
-            if slot is not None and slot.lost[stream]:
-                self._gap(Stream(stream), framer.offset, slot.lost[stream])
-        status = self._wait_status
-        if status is None and slot is not None:
-            status = slot.wait_status
+        """Write the connection's end: all that the journal holds is in the log then.
+
+        After an exception it can be tried again.
+        """
+        slot = self._journal.slot() or Slot()
+        for stream in (Stream.CLIENT, Stream.AGENT, Stream.STDERR):
+            self._gap(stream, slot.reached[stream])
+            self._flush(stream)
+        status = slot.wait_status if self._wait_status is None else self._wait_status
+        time_ns, elapsed_ns = self._last
         columns: dict[str, Any] = {
             "status": "lost",
-            "ended_ns": self._last.time_ns,
-            "duration_ns": self._elapsed(self._last),
+            "ended_ns": time_ns,
+            "duration_ns": elapsed_ns,
         }
         if status is not None and os.WIFSIGNALED(status):
             columns |= {"status": "killed", "signal": os.WTERMSIG(status)}
         elif status is not None:
             columns |= {"status": "exited", "exit_code": os.waitstatus_to_exitcode(status)}
-        if (left := self._journal.size() - self.position) > 0 and self._journal.is_damaged(
-            self.position
-        ):
+        if self._journal.is_damaged(self.position):
+            left = self._journal.size() - self.position
             self._note({"event": "journal damaged", "position": self.position, "bytes": left})
         self._write(columns, durably=True)
 
@@ -129,6 +137,8 @@ class Ingest:
                 self._sha[stream].update(piece)
             frame = Frame(row.offset, row.raw or b"", row.size)
             self._index.add(DIRECTIONS[stream], frame, row.elapsed_ns)
+            if row.time_ns is not None and row.elapsed_ns is not None:
+                self._last = (row.time_ns, row.elapsed_ns)
 
     def _take_bytes(self, record: Record) -> None:
         stream = record.stream
@@ -141,7 +151,7 @@ class Ingest:
             if not data:
                 return
         elif record.offset > expected:
-            self._gap(stream, expected, record.offset - expected)
+            self._gap(stream, record.offset)
             line = None
         frames = framer.feed(data)
         for frame in frames:
@@ -156,26 +166,30 @@ class Ingest:
         facts = decode_facts(record.data)
         event = facts.get("event")
         if event == "exit":
-            self.ended = True
+            self._exit_position = record.position
             self._wait_status = _number(facts, "wait_status")
         elif event == "gap":
             stream = Stream(_number(facts, "stream") or 0)
-            self._gap(stream, _number(facts, "offset") or 0, _number(facts, "bytes") or 0)
+            self._gap(stream, (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0))
         elif event == "end":
             stream = Stream.CLIENT if facts.get("stream") == "client" else Stream.AGENT
-            self._flush(stream, record)
+            self._flush(stream)
             self._note({**facts, "elapsed_ns": self._elapsed(record)})
         elif event != "start":
             self._note({**facts, "elapsed_ns": self._elapsed(record)})
 
-    def _gap(self, stream: Stream, offset: int, size: int) -> None:
-        """Note that bytes were relayed but not recorded; the line around them is cut there."""
-        self._flush(stream, self._last)
-        framer = self._framers[stream]
-        if (missing := offset + size - framer.offset) <= 0:
-            return  # told before
-        self._gaps.append({"from": STREAMS[stream], "offset": framer.offset, "bytes": missing})
-        framer.skip(missing)
+    def _gap(self, stream: Stream, end: int) -> None:
+        """Note that what is missing up to ``end`` was relayed but not recorded, unless it is known.
+
+        The line around it is cut there.
+        """
+        line, framer = self._lines[stream], self._framers[stream]
+        known = framer.offset if line is None else line.last.offset + len(line.last.data)
+        if end <= known:
+            return
+        self._flush(stream)
+        self._gaps.append({"from": STREAMS[stream], "offset": known, "bytes": end - known})
+        framer.skip(end - known)
         self._dirty = True
 
     def _note(self, note: dict[str, Any]) -> None:
@@ -183,7 +197,7 @@ class Ingest:
             self._notes.append(note)
             self._dirty = True
 
-    def _flush(self, stream: Stream, record: Record) -> None:
+    def _flush(self, stream: Stream) -> None:
         """Take an unfinished line as it stands."""
         line = self._lines[stream]
         frame = self._framers[stream].close()
@@ -229,6 +243,8 @@ class Ingest:
 
     def _write(self, columns: dict[str, Any], *, durably: bool) -> None:
         unfinished = [line.position for line in self._lines if line is not None]
+        if self._exit_position is not None:  # whoever goes on must see it again
+            unfinished.append(self._exit_position)
         after = Progress(
             min([self.position, *unfinished]), self._progress.frames + len(self._frames)
         )

@@ -62,8 +62,12 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
         if not todo or time.monotonic() > give_up:
             break
         for path in todo:
-            if path not in started and len(started) < _AT_ONCE and _is_unclaimed(path):
+            if path in started or len(started) >= _AT_ONCE or spool.Claim(path).is_taken():
+                continue
+            try:
                 started[path] = handover.start_recorder(path, stderr=subprocess.PIPE)
+            except OSError as error:
+                reasons[path] = LogError(f"no recorder can be started: {error.strerror}")
         time.sleep(_POLL_SECONDS)
     for recorder in started.values():
         assert recorder.stderr is not None
@@ -82,16 +86,6 @@ def all_waiting(log: str) -> list[Waiting]:
         else _describe(path, _guess(log))
         for path in spool.waiting(log)
     ]
-
-
-def _is_unclaimed(path: str) -> bool:
-    claim = spool.Claim(path)
-    try:
-        free = claim.take()
-    except OSError:
-        return True
-    claim.release()
-    return free
 
 
 def _last_words(recorder: "subprocess.Popen[bytes]") -> LogError:

@@ -49,6 +49,7 @@ def main() -> None:
         for left in spool.beside(path):
             if not spool.is_alive(left):
                 _run(left, None)
+        spool.sweep(path)
     sys.exit(code)
 
 
@@ -87,6 +88,9 @@ class _Recorder:
                 f"{self._journal.path} is no journal of this acp-proxy", "look at it, or delete it"
             )
         start = self._first_record()
+        if start is None and self._journal.is_damaged(0):
+            kept = spool.set_aside(self._journal.path)
+            raise LogError(f"the beginning of a journal is damaged: {kept}", "look at it by hand")
         if start is None:  # the proxy died before it relayed anything
             spool.remove(self._journal.path)
             return handover.DONE
@@ -101,20 +105,20 @@ class _Recorder:
             return handover.DONE
 
     def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
-        while True:
+        while not ingest.is_finished:
             gone = self._proxy_gone  # asked before reading: what is read then is all
             records = self._journal.read(ingest.position)
             if records:
                 self._last_news = time.monotonic()
                 ingest.take(records)
                 self._commit(ingest.commit, writer)
-            if ingest.ended or (gone and not records):
+            if ingest.has_ended or (gone and not records):
                 break
             self._wait()
-        self._commit(ingest.finish, writer)
+        if not ingest.is_finished:
+            self._commit(ingest.finish, writer)
         if ingest.is_damaged:
-            with contextlib.suppress(OSError):  # keep what could not be read
-                os.rename(self._journal.path, self._journal.path + ".damaged")
+            spool.set_aside(self._journal.path)
         spool.remove(self._journal.path)
 
     def _commit(self, commit: "Callable[[], None]", writer: LogWriter) -> None:

@@ -8,9 +8,9 @@ from acp_proxy.events.index import Indexer
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
-from acp_proxy.recorder.ingest import DIRECTIONS, identity_columns
+from acp_proxy.recorder.ingest import identity_columns
 from acp_proxy.wire.framing import KEPT_PREFIX, Frame
-from acp_proxy.wire.jsonrpc import MAX_PARSED
+from acp_proxy.wire.jsonrpc import MAX_PARSED, Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ def import_connection(
             stream = STREAMS.index(frame.stream)
             seq = index.seq + 1
             found = index.add(
-                DIRECTIONS[stream],
+                Direction(frame.stream),
                 _as_framed(offsets[stream], frame.raw),
                 frame.elapsed_ns,
             )
@@ -118,6 +118,6 @@ def rebuilt(reader: LogReader, connection_id: int, index: Indexer) -> "Iterator[
     for row in reader.frames(connection_id):
         seq = index.seq + 1
         frame = Frame(row.offset, row.raw or b"", row.size)
-        found = index.add(DIRECTIONS[STREAMS.index(row.stream)], frame, row.elapsed_ns)
+        found = index.add(Direction(row.stream), frame, row.elapsed_ns)
         for n, entry in enumerate(found):
             yield (seq + n, *entry)

@@ -59,30 +59,30 @@ def bytes_of(given: list[tuple[str, bytes]], stream: str) -> bytes:
     return b"".join(data for name, data in given if name == stream)
 
 
-def ingest_with_deaths(path: str, log: Path, deaths: list[int]) -> None:
-    """Bring a journal into the log record by record; start anew after so many records, each time."""
+def ingest_with_deaths(path: str, log: Path, deaths: list[int], batch: int = 1) -> None:
+    """Bring a journal into the log; start anew after so many batches of records, each time."""
     with JournalReader(path) as journal, LogWriter(str(log)) as writer:
         start = journal.read(0)[0]
-        ingest = Ingest(journal, start, writer)
-        records = iter(journal.records(ingest.position))
         for lifetime in [*deaths, 10**9]:
+            ingest = Ingest(journal, start, writer)
             for _ in range(lifetime):
-                found = next(records, None)
-                if found is None:
+                records = journal.read(ingest.position)[:batch]
+                ingest.take(records)
+                ingest.commit()
+                if not records:
                     ingest.finish()
                     return
-                ingest.take([found])
-                ingest.commit()
-            ingest = Ingest(journal, start, writer)
-            records = iter(journal.records(ingest.position))
 
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
 )
-@given(chunks, st.lists(st.integers(0, 6), max_size=6))
+@given(chunks, st.lists(st.integers(0, 6), max_size=6), st.integers(1, 4))
 def test_dying_changes_nothing(
-    tmp_path_factory: pytest.TempPathFactory, given_: list[tuple[str, bytes]], deaths: list[int]
+    tmp_path_factory: pytest.TempPathFactory,
+    given_: list[tuple[str, bytes]],
+    deaths: list[int],
+    batch: int,
 ) -> None:
     """A recorder that dies and starts anew, again and again, leaves the log of one that lived."""
     folder = tmp_path_factory.mktemp("ingest")
@@ -91,7 +91,7 @@ def test_dying_changes_nothing(
     append(writer, given_)
     writer.close(3 << 8)
 
-    ingest_with_deaths(writer.path, log, deaths)
+    ingest_with_deaths(writer.path, log, deaths, batch)
     ingest_with_deaths(writer.path, other, [])
 
     assert rows(log) == rows(other)
