@@ -33,6 +33,7 @@ _SWITCH_SECONDS = 0.0005
 """How long a thread that copies may wait for one that computes: only importing trio does."""
 _IMPATIENT_SECONDS = 0.5
 """A client that asked for the end and has read nothing for so long wants no more."""
+_SOON_SECONDS = 2.0
 _HANG_UP_SECONDS = 0.05
 """When a terminal ends, its signal must reach the agent before the end of file does."""
 
@@ -70,17 +71,27 @@ class _Connection:
     def __init__(self, agent: agents.Agent, facts: "Facts") -> None:
         self._agent = agent
         stdio.close_others()
-        self._asked_to_end = False
+        self._asked_at = float("-inf")  # when the last signal came that asks for the end
         gone, self._still_there = os.pipe()  # hangs up when the agent has ended
         self._wake_reader, wake_writer = os.pipe()
         for end in (self._wake_reader, wake_writer):
             os.set_blocking(end, False)
         self._journal = _open_journal({**facts, "agent_pid": agent.pid}, lambda: _wake(wake_writer))
         self._to_agent = Pump(
-            stdio.STDIN, agent.stdin, gone, self._record(Stream.CLIENT), self._client_ended
+            stdio.STDIN,
+            agent.stdin,
+            gone,
+            self._record(Stream.CLIENT),
+            self._client_ended,
+            drains=False,
         )
         self._to_client = Pump(
-            agent.stdout, stdio.STDOUT, gone, self._record(Stream.AGENT), self._agent_ended
+            agent.stdout,
+            stdio.STDOUT,
+            gone,
+            self._record(Stream.AGENT),
+            self._agent_ended,
+            drains=True,
         )
         self._stderr = StderrPump(agent.stderr, stdio.STDERR, gone, self._record(Stream.STDERR))
 
@@ -112,7 +123,8 @@ class _Connection:
         agents.exit_like(status)
 
     def _take_signal(self, signum: int) -> None:
-        self._asked_to_end = self._asked_to_end or signum in signals.ENDING
+        if signum in signals.ENDING:
+            self._asked_at = time.monotonic()
 
     async def _supervise(self, recorder: "subprocess.Popen[bytes] | None") -> None:
         """Wait for the agent's end and the last bytes; keep a recorder running meanwhile."""
@@ -136,10 +148,12 @@ class _Connection:
         """Wait until the client has all that the agent wrote; not for ever if it asked for the end."""
         import trio  # noqa: PLC0415 - see run
 
+        ended = time.monotonic()
         while self._to_client.is_alive():
             before = self._to_client.delivered
             await trio.to_thread.run_sync(self._to_client.join, _IMPATIENT_SECONDS)
-            if self._asked_to_end and self._to_client.delivered == before:
+            asked = self._asked_at > ended - _SOON_SECONDS  # an earlier one did not end the agent
+            if asked and self._to_client.delivered == before:
                 return
 
     async def _keep_recording(self, recorder: "subprocess.Popen[bytes] | None") -> None:
@@ -214,8 +228,8 @@ def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -
 def _place(log: str | None) -> str:
     try:
         return log_path(log)
-    except Exception:  # noqa: BLE001 - no folder to be in, a broken installation: not the client's trouble
-        return os.path.join("/tmp", f"acp-proxy-{os.getuid()}", "log.db")  # noqa: S108 - the last resort
+    except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on, unrecorded at worst
+        return "/nowhere/log.db"
 
 
 def _new_uuid() -> str:

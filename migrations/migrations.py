@@ -19,7 +19,7 @@ def m0001_recording(db: "Database") -> None:
     """Start: connections, the frames as they travelled, and an index of the messages in them."""
     db.executescript("""
 CREATE TABLE connections (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid TEXT NOT NULL UNIQUE,
     label TEXT,
     command TEXT,
@@ -32,7 +32,7 @@ CREATE TABLE connections (
     started_ns INTEGER,
     ended_ns INTEGER,
     duration_ns INTEGER,
-    status TEXT NOT NULL CHECK (status IN ('running', 'exited', 'killed', 'lost', 'imported')),
+    status TEXT NOT NULL,
     exit_code INTEGER,
     signal INTEGER,
     protocol_version ANY,
@@ -58,7 +58,7 @@ CREATE TABLE connections (
 
 CREATE TABLE frames (
     id INTEGER PRIMARY KEY,
-    stream_code INTEGER NOT NULL CHECK (stream_code BETWEEN 0 AND 2),
+    stream_code INTEGER NOT NULL,
     offset INTEGER NOT NULL,
     time_ns INTEGER,
     elapsed_ns INTEGER,
@@ -66,15 +66,15 @@ CREATE TABLE frames (
     connection_id INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL,
     seq INTEGER GENERATED ALWAYS AS (id & 4294967295) VIRTUAL,
     stream TEXT GENERATED ALWAYS AS
-        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' ELSE 'stderr' END) VIRTUAL
+        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' WHEN 2 THEN 'stderr' END) VIRTUAL
 ) STRICT;
 
 CREATE TABLE messages (
     connection_id INTEGER NOT NULL REFERENCES connections(id),
     seq INTEGER NOT NULL,
     batch_index INTEGER,
-    stream_code INTEGER NOT NULL CHECK (stream_code BETWEEN 0 AND 2),
-    kind_code INTEGER NOT NULL CHECK (kind_code BETWEEN 0 AND 5),
+    stream_code INTEGER NOT NULL,
+    kind_code INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     method TEXT,
     id TEXT,
@@ -89,10 +89,10 @@ CREATE TABLE messages (
     reason TEXT,
     frame_seq INTEGER GENERATED ALWAYS AS (seq - coalesce(batch_index, 0)) VIRTUAL,
     stream TEXT GENERATED ALWAYS AS
-        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' ELSE 'stderr' END) VIRTUAL,
+        (CASE stream_code WHEN 0 THEN 'client' WHEN 1 THEN 'agent' WHEN 2 THEN 'stderr' END) VIRTUAL,
     kind TEXT GENERATED ALWAYS AS
         (CASE kind_code WHEN 0 THEN 'notification' WHEN 1 THEN 'request' WHEN 2 THEN 'result'
-            WHEN 3 THEN 'error' WHEN 4 THEN 'text' ELSE 'invalid' END) VIRTUAL,
+            WHEN 3 THEN 'error' WHEN 4 THEN 'text' WHEN 5 THEN 'invalid' END) VIRTUAL,
     PRIMARY KEY (connection_id, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX messages_by_request ON messages (connection_id, request_seq)

@@ -18,7 +18,7 @@ import click
 import pytest
 
 from acp_proxy.cli.commands import acp_proxy
-from acp_proxy.log.rows import KINDS, STREAMS, ConnectionRow, MessageRow
+from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, ConnectionRow, MessageRow
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import connection_object, message_object
 
@@ -211,6 +211,7 @@ def test_every_table_and_column_is_described(log: Path) -> None:
     }
     found = columns(log)
     view = found.pop("wire")
+    del found["sqlite_sequence"]  # SQLite's own
 
     assert set(found) == set(headings)
     for table, heading in headings.items():
@@ -219,16 +220,12 @@ def test_every_table_and_column_is_described(log: Path) -> None:
     assert set(view) <= set(told)
 
 
-def test_every_kind_stream_and_status_is_described(log: Path) -> None:
+def test_every_kind_stream_and_status_is_described() -> None:
     text = page("log.md")
     codes = re.findall(r"^\| (\d) \| `(\w+)` \|", section(text, "Kinds"), re.MULTILINE)
-    with closing(sqlite3.connect(log)) as db:
-        (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'connections'").fetchone()
-    statuses = re.findall(r"'(\w+)'", re.search(r"status IN \(([^)]*)\)", sql)[1])  # type: ignore[index]
-
     assert [(int(code), kind) for code, kind in codes] == list(enumerate(KINDS))
     assert ", ".join(f"{n} {stream}" for n, stream in enumerate(STREAMS)) in text
-    for status in statuses:
+    for status in STATUSES:
         assert f"`{status}`" in section(text, "Table `connections`")
         assert f"`{status}`" in section(page("cli.md"), "connections")
 

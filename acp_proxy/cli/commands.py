@@ -1,6 +1,10 @@
 """The list of commands, each imported when it is used."""
 
+import io
+import os
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -47,3 +51,17 @@ def acp_proxy() -> None:
                           |
                         journal  ->  log (SQLite)  ->  connections, messages, show ...
     """  # noqa: D301 - click wants a real backspace
+
+
+def run_command_line() -> None:
+    """Run the command that the process's arguments name, whatever its output is."""
+    for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
+        if stream is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):  # a narrow encoding must not end in a traceback
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        acp_proxy(prog_name="acp-proxy")
+    except OSError as error:  # output that cannot be written: a full disk, for one
+        sys.stderr.write(f"acp-proxy: cannot write the output: {error.strerror}\n")
+        os._exit(1)  # Python's own flush at the end would complain again

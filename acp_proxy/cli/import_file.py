@@ -1,6 +1,9 @@
 """``acp-proxy import``: a connection from JSON lines into the log."""
 
+import contextlib
 import json
+import shutil
+import tempfile
 import uuid as uuids
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -30,9 +33,14 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
     Of each line only "from" and the data are needed ("data", "dataBase64" or
     "message"). All of the file is imported, or nothing of it.
     """
-    path = log_path(log)
     name = getattr(file, "name", "FILE")
-    with failing_plainly():
+    with failing_plainly(), contextlib.ExitStack() as stack:
+        path = log_path(log)
+        if not file.seekable():  # whoever writes it may be slow; the log must not wait locked
+            spooled = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(file, spooled)
+            spooled.seek(0)
+            file = spooled
         lines = enumerate(file, 1)
         first = next(lines, None)
         if first is None:

@@ -7,9 +7,10 @@ import click
 
 from acp_proxy.cli.options import failing_plainly, json_option, log_option, opened
 from acp_proxy.errors import LogError
+from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
 from acp_proxy.log.place import log_path
-from acp_proxy.recorder.leftovers import all_waiting, settle
+from acp_proxy.recorder.leftovers import Waiting, running, settle
 from acp_proxy.recorder.rewrite import reindex as reindex_connection
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
@@ -28,7 +29,9 @@ def log() -> None:
 @json_option
 def path(log: str | None, as_json: bool) -> None:
     """Print the log's path."""
-    click.echo(dumps({"path": log_path(log)}) if as_json else log_path(log))
+    with failing_plainly():
+        where = log_path(log)
+    click.echo(dumps({"path": where}) if as_json else where)
 
 
 @log.command()
@@ -36,9 +39,9 @@ def path(log: str | None, as_json: bool) -> None:
 @json_option
 def info(log: str | None, as_json: bool) -> None:
     """Print size, contents, schema, and which journals wait and why."""
-    where = log_path(log)
-    settle(where)
-    facts = _facts(where)
+    with failing_plainly():
+        where = log_path(log)
+    facts = _facts(where, settle(where))
     if as_json:
         click.echo(dumps(facts))
         return
@@ -60,6 +63,8 @@ def info(log: str | None, as_json: bool) -> None:
         if facts["waiting"]
         else "journals:     none waiting"
     )
+    for path in facts["damagedJournals"]:
+        click.echo(f"damaged:      {visible(path)}")
     for journal in facts["waiting"]:
         click.echo(f"  {visible(journal['journal'])}")
         command = visible(command_text(journal["command"])) or "an unknown command"
@@ -69,7 +74,7 @@ def info(log: str | None, as_json: bool) -> None:
             click.echo(f"    remedy: {visible(journal['remedy'])}")
 
 
-def _facts(where: str) -> dict[str, Any]:
+def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
     unwritable = schema.why_not_writable(where)
     facts: dict[str, Any] = {
         "path": where,
@@ -82,6 +87,7 @@ def _facts(where: str) -> dict[str, Any]:
         "steps": [],
         "knownSteps": list(schema.STEPS),
         "problem": unwritable,
+        "damagedJournals": damaged(where),
         "waiting": [
             {
                 "uuid": journal.uuid,
@@ -92,7 +98,7 @@ def _facts(where: str) -> dict[str, Any]:
                 "why": journal.why,
                 "remedy": journal.remedy,
             }
-            for journal in all_waiting(where)
+            for journal in [*waiting, *running(where)]
         ],
     }
     if facts["exists"]:
@@ -112,8 +118,8 @@ def _facts(where: str) -> dict[str, Any]:
 @json_option
 def migrate(log: str | None, as_json: bool) -> None:
     """Make the log, or bring it up to date with this acp-proxy."""
-    where = log_path(log)
     with failing_plainly():
+        where = log_path(log)
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]

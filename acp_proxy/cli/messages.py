@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.recording import MessageRow
 
+SEQ = click.IntRange(min=0, max=2**62)
 _BLOCK = 1000
 _RAW = 64 * 1024
 
@@ -40,11 +41,11 @@ _RAW = 64 * 1024
 @click.option("--update", metavar="GLOB", help="Only this kind of session/update.")
 @click.option("--tool-call", metavar="ID", help="Only what is about this tool call.")
 @click.option("--terminal", metavar="ID", help="Only what is about this terminal.")
-@click.option("--since-seq", type=int, metavar="SEQ", help="From this message on.")
-@click.option("--until-seq", type=int, metavar="SEQ", help="Up to this message.")
+@click.option("--since-seq", type=SEQ, metavar="SEQ", help="From this message on.")
+@click.option("--until-seq", type=SEQ, metavar="SEQ", help="Up to this message.")
 @click.option("--grep", metavar="TEXT", help="Only what has this text in it.")
 @click.option("--odd", is_flag=True, help="Only what is flagged or invalid.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most the first N.")
+@click.option("--limit", type=SEQ, metavar="N", help="At most the first N.")
 @json_option
 @jsonl_option
 def messages(

@@ -50,19 +50,19 @@ def failing_plainly() -> "Iterator[None]":
 @contextlib.contextmanager
 def opened(log: str | None) -> "Iterator[Recording]":
     """Open a log to read it, after what waits in journals had its chance to get in."""
-    path = log_path(log)
-    waiting = settle(path)
-    warn_of(waiting)
-    with failing_plainly(), open_recording(path) as recording:
-        yield recording
+    with failing_plainly():
+        path = log_path(log)
+        warn_of(settle(path))
+        with open_recording(path) as recording:
+            yield recording
 
 
 @contextlib.contextmanager
 def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
     """Open a log to read it; None, and a word on stderr, when nothing was recorded yet."""
-    path = log_path(log)
-    warn_of(settle(path))
     with failing_plainly(), contextlib.ExitStack() as stack:
+        path = log_path(log)
+        warn_of(settle(path))
         try:
             recording = stack.enter_context(open_recording(path))
         except NoLogError as error:

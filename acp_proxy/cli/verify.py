@@ -29,7 +29,8 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
     of messages is what the frames give, that SQLite finds the file sound, and that
     no journal waits. Gaps (bytes relayed but not recorded) are told too.
     """
-    path = log_path(log)
+    with failing_plainly():
+        path = log_path(log)
     problems = [
         {"journal": journal.path, "problem": f"not in the log: {journal.why}; {journal.remedy}"}
         for journal in settle(path)

@@ -48,9 +48,14 @@ def fallback_folders(log: str) -> list[str]:
 def create(
     log: str, uuid: str, notify: "Callable[[], object] | None" = None
 ) -> "JournalWriter | None":
-    """Return a new journal for a connection, None when no place can be written."""
+    """Return a new journal for a connection.
+
+    None when no place can be written, and for /dev/null, by which people mean: do not record.
+    """
     from acp_proxy.journal.append import JournalWriter  # noqa: PLC0415 - readers need no writer
 
+    if log == os.devnull:
+        return None
     # Twice: an empty fallback folder may be removed between our making and using it.
     for folder in [*_folders(log)] * 2:
         with contextlib.suppress(OSError):
@@ -253,7 +258,8 @@ def _names(folder: str) -> list[str]:
     if not is_private(folder):  # what others may have put there is not to be believed
         return []
     try:
-        return os.listdir(folder)
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     except OSError:
         return []
 

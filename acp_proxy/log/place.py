@@ -2,6 +2,9 @@
 
 import os
 
+from acp_proxy.errors import LogError
+from acp_proxy.journal.spool import FALLBACK_ROOTS, is_private
+
 VARIABLE = "ACP_PROXY_LOG"
 
 
@@ -11,15 +14,41 @@ def log_path(given: str | None = None) -> str:
     Args:
         given: What a person chose; None for the default.
 
+    Raises:
+        LogError: There is no such place; the text says why and what to do.
+
     """
     chosen = given or os.environ.get(VARIABLE)
     if chosen:
-        return os.path.abspath(os.path.expanduser(chosen))
-    from platformdirs import user_state_dir  # noqa: PLC0415 - 15 ms that a chosen path need not pay
+        try:
+            return os.path.abspath(os.path.expanduser(chosen))
+        except OSError as error:  # the working folder was deleted
+            why = f"{chosen} is relative to a working folder that is gone"
+            raise LogError(why, "give an absolute path with --log") from error
+    return os.path.join(_state_folder() or fallback_folder(), "log.db")
 
-    folder = user_state_dir("acp-proxy", appauthor=False)
-    if not os.path.isabs(folder):  # no HOME, and nobody knows this user
-        import tempfile  # noqa: PLC0415 - the same
 
-        folder = os.path.join(tempfile.gettempdir(), f"acp-proxy-{os.getuid()}")
-    return os.path.join(folder, "log.db")
+def fallback_folder() -> str:
+    """Return a folder of ours for those who have no home, whatever their environment says.
+
+    Raises:
+        LogError: Somebody else has taken all of the places.
+
+    """
+    for root in FALLBACK_ROOTS:
+        folder = os.path.join(root, f"acp-proxy-{os.getuid()}")
+        if not os.path.lexists(folder) or is_private(folder):
+            return folder
+    raise LogError(
+        "this user has no home to keep a log in", f"choose one with --log or ${VARIABLE}"
+    )
+
+
+def _state_folder() -> str | None:
+    try:
+        from platformdirs import user_state_dir  # noqa: PLC0415 - 15 ms; a chosen path needs it not
+
+        folder = user_state_dir("acp-proxy", appauthor=False)
+    except (ImportError, RuntimeError):  # no HOME, and nobody knows this user
+        return None
+    return folder if os.path.isabs(folder) else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KEPT_RAW = MAX_PARSED
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
+_LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
@@ -118,7 +119,7 @@ class LogReader:
             found = list(self._connections("ORDER BY added_ns DESC, id DESC LIMIT 1"))
         else:
             found = []
-            if text.isdecimal():
+            if text.isdecimal() and len(text) <= _LONGEST_ID:
                 found = list(self._connections("WHERE id = ?", int(text)))
             if not found and len(text) >= _SHORTEST_PREFIX:
                 begins = "WHERE substr(uuid, 1, ?) = ? LIMIT 2"
@@ -211,6 +212,7 @@ class LogReader:
             QueryError: There is no message of that seq.
 
         """
+        seq = min(seq, 2**62)
         wanted = MessageFilter(since_seq=seq, until_seq=seq)
         for message in self.messages(connection_id, wanted, raw=KEPT_RAW):
             return message

@@ -10,6 +10,8 @@ STREAMS = ("client", "agent", "stderr")
 """Streams by their code in the log."""
 KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
+STATUSES = ("running", "exited", "killed", "lost", "imported")
+"""How a connection stands or ended."""
 
 
 def frame_id(connection_id: int, seq: int) -> int:

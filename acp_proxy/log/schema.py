@@ -62,6 +62,7 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connectio
 
     """
     with explaining(path):
+        _check_regular(path)
         _create_private(path)
         connection = sqlite3.connect(
             path, isolation_level=None, timeout=busy_ms / 1000, check_same_thread=False
@@ -87,6 +88,7 @@ def open_for_reading(path: str) -> sqlite3.Connection:
     if not os.path.exists(path):
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
+        _check_regular(path)
         connection = _connect_read_only(path)
         try:
             _check_steps(path, _applied(connection))
@@ -128,6 +130,7 @@ def check_usable(path: str) -> None:
             raise LogUnavailableError(reason)
         return
     with explaining(path):
+        _check_regular(path)
         connection = sqlite3.connect(path, isolation_level=None, timeout=0.1)
         try:
             _pending(path, _applied(connection))
@@ -145,11 +148,18 @@ def applied_steps(path: str) -> list[str]:
 
     """
     with explaining(path):
+        _check_regular(path)
         connection = _connect_read_only(path)
         try:
             return _applied(connection)
         finally:
             connection.close()
+
+
+def _check_regular(path: str) -> None:
+    """Refuse a pipe, on which opening would wait for ever, and other things that are no file."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise LogUnavailableError(f"{path} is no ordinary file", _ANOTHER[3:])
 
 
 def _check_steps(path: str, applied: list[str]) -> None:
@@ -186,10 +196,14 @@ def _create_private(path: str) -> None:
     if folder and not os.path.isdir(folder):
         os.makedirs(folder, exist_ok=True)
         os.chmod(folder, 0o700)
-    with contextlib.suppress(FileExistsError):
+    try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        os.fchmod(fd, 0o600)  # whatever the umask
-        os.close(fd)
+    except FileExistsError:
+        if os.geteuid() not in (0, os.stat(path).st_uid):
+            raise LogUnavailableError(f"{path} belongs to another user", _ANOTHER[3:]) from None
+        return
+    os.fchmod(fd, 0o600)  # whatever the umask
+    os.close(fd)
 
 
 def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
@@ -277,8 +291,8 @@ def explain(path: str, error: sqlite3.Error) -> LogError:
         )
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return LogError(
-            f"{path} is damaged ({text})",
-            "move it away: a new log is made and what waits in journals goes there, and "
-            "`sqlite3 FILE .recover` may save what the old one holds",
+            f"{path} is damaged, or was never a log ({text})",
+            "choose another with --log; or, if it was one, move it away: a new log is made and what "
+            "waits in journals goes there, and `sqlite3 FILE .recover` may save what the old one holds",
         )
     return LogError(f"cannot use the log {path}: {text}", f"check it, {_ANOTHER}")

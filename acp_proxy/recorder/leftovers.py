@@ -78,13 +78,12 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
     ]
 
 
-def all_waiting(log: str) -> list[Waiting]:
-    """Return every journal of a log, those of running proxies included, without touching them."""
+def running(log: str) -> list[Waiting]:
+    """Return the journals of a log whose proxies run."""
     return [
         _describe(path, LogError("its proxy runs"), alive=True)
-        if spool.is_alive(path)
-        else _describe(path, _guess(log))
         for path in spool.waiting(log)
+        if spool.is_alive(path)
     ]
 
 

@@ -83,6 +83,9 @@ class _Recorder:
 
     def run(self) -> int:
         """Record until all is in the log."""
+        if self._journal.size() == 0:  # somebody died before it was begun
+            spool.remove(self._journal.path)
+            return handover.DONE
         if self._journal.slot() is None:
             raise LogError(
                 f"{self._journal.path} is no journal of this acp-proxy", "look at it, or delete it"

@@ -141,9 +141,8 @@ def explain(program: str, error: OSError) -> AgentError:
             "give the agent's command after --, as you would type it",
             127,
         )
-    return AgentError(
-        f'cannot start "{program}": {error.strerror}; it must be a program you may execute', 126
-    )
+    remedy = "; it must be a program you may execute" if isinstance(error, PermissionError) else ""
+    return AgentError(f'cannot start "{program}": {error.strerror}{remedy}', 126)
 
 
 def exit_like(status: int) -> "NoReturn":

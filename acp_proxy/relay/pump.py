@@ -4,8 +4,11 @@ The two protocol directions pass backpressure on: a reader that stops stops the
 writer. Standard error never does: see ``StderrPump``.
 """
 
+import fcntl
 import os
 import select
+import sys
+import termios
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
@@ -30,11 +33,12 @@ class Pump(threading.Thread):
     Args:
         source: Descriptor to read.
         sink: Descriptor to write.
-        agent_gone: A descriptor that hangs up when the agent has ended; what can be read then, without
-            waiting for more, is still copied.
+        agent_gone: A descriptor that hangs up when the agent has ended; what stands in the source then
+            is still copied, if the source is the agent's, but nothing that its children write later.
         record: Called with each chunk before it is written.
         on_end: Called once with ``"eof"`` when the source ended, ``"sink gone"`` when nobody reads the
             sink any more, or ``"agent gone"``, and the bytes that could not be delivered.
+        drains: Whether the source is the agent's.
 
     """
 
@@ -45,6 +49,8 @@ class Pump(threading.Thread):
         agent_gone: int,
         record: "Record",
         on_end: "Callable[[str, int], object]",
+        *,
+        drains: bool,
     ) -> None:
         super().__init__(daemon=True)
         self._source = source
@@ -52,6 +58,7 @@ class Pump(threading.Thread):
         self._agent_gone = agent_gone
         self._record = record
         self._on_end = on_end
+        self._drains = drains
         self.delivered = 0
         """Bytes written so far."""
 
@@ -64,11 +71,14 @@ class Pump(threading.Thread):
         poller.register(self._source, select.POLLIN)
         poller.register(self._sink, 0)  # tells only that its reader has gone
         poller.register(self._agent_gone, 0)
-        last = False  # the agent has ended: take what is there, wait for nothing
-        while True:
-            events = dict(poller.poll(0 if last else None))
+        left: int | None = None  # to be copied still, known when the agent has ended
+        while left is None or left > 0:
+            events = dict(poller.poll())
             if events.get(self._sink, 0) & _GONE:
                 return "sink gone", 0
+            if self._agent_gone in events and left is None:
+                left = _waiting(self._source) if self._drains else 0
+                continue
             if self._source in events:
                 chunk = _read(self._source)
                 if chunk is None:
@@ -76,13 +86,11 @@ class Pump(threading.Thread):
                 if not chunk:
                     return "eof", 0
                 self._record(chunk)
-                if left := _write_all(self._sink, chunk):
-                    return "sink gone", left
+                if undelivered := _write_all(self._sink, chunk):
+                    return "sink gone", undelivered
                 self.delivered += len(chunk)
-            elif last:
-                return "agent gone", 0
-            if self._agent_gone in events:
-                last = True
+                left = None if left is None else left - len(chunk)
+        return "agent gone", 0
 
 
 class StderrPump:
@@ -131,9 +139,12 @@ class StderrPump:
         poller = select.poll()
         poller.register(self._source, select.POLLIN)
         poller.register(self._agent_gone, 0)
-        last = False
-        while True:
-            events = dict(poller.poll(0 if last else None))
+        left: int | None = None  # to be read still, known when the agent has ended
+        while left is None or left > 0:
+            events = dict(poller.poll())
+            if self._agent_gone in events and left is None:
+                left = _waiting(self._source)
+                continue
             if self._source in events:
                 chunk = _read(self._source)
                 if chunk is None:
@@ -142,10 +153,7 @@ class StderrPump:
                     break
                 self._record(chunk)
                 self._put(chunk)
-            elif last:
-                break
-            if self._agent_gone in events:
-                last = True
+                left = None if left is None else left - len(chunk)
         with self._changed:
             self._ended = True
             self._changed.notify()
@@ -200,6 +208,14 @@ def _read(fd: int) -> bytes | None:
         return None
     except OSError:  # a terminal hung up, a socket was reset: there will be no more
         return b""
+
+
+def _waiting(fd: int) -> int:
+    """Return how many bytes stand in a pipe."""
+    try:
+        return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
+    except OSError:
+        return 0
 
 
 def _write_all(fd: int, chunk: bytes) -> int:

@@ -78,8 +78,10 @@ def _forward(pid: int, on_signal: "Callable[[int], object]") -> None:
             # (A hang-up is told to the leader of the terminal's session alone.)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signum)
-        if signum == signal.SIGTSTP:
-            os.kill(os.getpid(), signal.SIGSTOP)
+        if signum == signal.SIGTSTP:  # the kernel decides: in an orphaned group it stops nobody
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+            signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
 
 
 def _next_signal() -> tuple[int, bool]:

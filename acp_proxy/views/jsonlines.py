@@ -195,12 +195,7 @@ def parse_line(text: bytes) -> Line:
         BadLineError: It says none; the text says why.
 
     """
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadLineError(f"not JSON: {error}") from error
-    if not isinstance(line, dict):
-        raise BadLineError("not an object")
+    line = _members_of(text)
     stream = line.get("from")
     if stream not in ("client", "agent", "stderr"):
         raise BadLineError(f'"from" must be client, agent or stderr, not {dumps(stream)}')
@@ -211,6 +206,25 @@ def parse_line(text: bytes) -> Line:
     if elapsed_ns is not None and (type(elapsed_ns) is not int or abs(elapsed_ns) >= 2**63):
         raise BadLineError(f'"elapsed_ns" must be an integer, not {dumps(elapsed_ns)}')
     return Line(stream, _body(line, text) + end.encode(), parse_time(line.get("time")), elapsed_ns)
+
+
+def _members_of(text: bytes) -> dict[str, Any]:
+    """Return the members of a line; of "message" only that it is there, it may be beyond parsing."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        try:
+            line = {
+                json.loads(key): None if key == b'"message"' else json.loads(value)
+                for key, value in jsontext.members(text)
+            }
+        except (ValueError, RecursionError):
+            line = {}
+        if "message" not in line:
+            raise BadLineError(f"not JSON: {error}") from error
+    if not isinstance(line, dict):
+        raise BadLineError("not an object")
+    return line
 
 
 def _body(line: dict[str, Any], text: bytes) -> bytes:

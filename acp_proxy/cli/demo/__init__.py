@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from acp_proxy.cli.options import Failure, log_option, opened
+from acp_proxy.cli.options import Failure, failing_plainly, log_option, opened
 from acp_proxy.log.place import log_path
 from acp_proxy.views.preview import preview
 from acp_proxy.views.safe_text import visible
@@ -24,7 +24,8 @@ def demo(log: str | None) -> None:
     one prompt, a tool call that asks for permission, an answer. Nothing leaves this
     machine. The recording goes into your log (or the one that --log names).
     """
-    path = log_path(log)
+    with failing_plainly():
+        path = log_path(log)
     here = os.path.dirname(os.path.abspath(__file__))
     python = [sys.executable, "-P"]
     agent = [*python, os.path.join(here, "agent.py")]

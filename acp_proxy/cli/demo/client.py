@@ -67,6 +67,7 @@ class Client:
 
 def main() -> None:
     """Hold the conversation."""
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     client = Client(sys.argv[1:])
     info = {"name": "demo-client", "version": "1"}
     client.request("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=info)
