@@ -82,28 +82,22 @@ def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:
 def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
     """Return the message that a v1 chunk belongs to; None for the echo of a prompt."""
     role, id_ = event.role.value, event.message_id
-    if id_ is not None and (role, id_) in session.message_places:
-        return _known(session, event.role, id_, event.seq)
     place = session.open_message
+    is_known = id_ is not None and (role, id_) in session.message_places
+    if is_known and id_ is not None:
+        place = session.message_places[role, id_]
     last = None if place is None else session.messages[place]
-    if last is None or last.role != role or place is None:
+    if last is None or place is None or last.role != role:
         return _begun(session, event.role, id_, event.seq)
-    if last.echoed is not None:
-        if _is_echo(last, event.content):
-            last.last_seq = event.seq
-            _adopt(session, last, place, id_)
-            return None
+    is_echo = last.echoed is not None and _is_echo(last, event.content)
+    ids_differ = not is_known and None not in (id_, last.message_id)
+    if not is_echo and (ids_differ or (last.echoed is not None and not is_known)):
         return _begun(session, event.role, id_, event.seq)
-    if None not in (id_, last.message_id):  # two ids, and they differ
-        return _begun(session, event.role, id_, event.seq)
-    _adopt(session, last, place, id_)
-    return _touched(session, last, event.seq)
-
-
-def _adopt(session: "Session", message: Message, place: int, id_: str | None) -> None:
-    if id_ is not None and message.message_id is None:
-        message.message_id = id_
-        session.message_places[message.role, id_] = place
+    if id_ is not None and last.message_id is None:  # it is known by that id from now on
+        last.message_id = id_
+        session.message_places[role, id_] = place
+    _touched(session, last, event.seq)
+    return None if is_echo else last
 
 
 def _begun(session: "Session", role: Role, id_: str | None, seq: int) -> Message:
