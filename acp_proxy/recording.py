@@ -191,7 +191,8 @@ class Recording:
             if direction is Direction.STDERR:
                 yield direction, text_message(raw)
                 continue
-            for message in classify_frame(Frame(frame.offset, raw, frame.size)):
+            whole = Frame(frame.offset, raw, frame.size)
+            for message in classify_frame(whole, as_written=True):
                 yield direction, message
 
     def counts(self) -> dict[str, int]:

@@ -14,3 +14,12 @@ def captures() -> Path:
     if not folder.is_dir():
         pytest.skip("../shared/captures is absent: this clone stands alone")
     return folder
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    """The folder of conversations with the states that they must give; skipped where absent."""
+    folder = SHARED / "vectors"
+    if not folder.is_dir():
+        pytest.skip("../shared/vectors is absent: this clone stands alone")
+    return folder

@@ -24,7 +24,7 @@ class Folding:
 
     def line(self, direction: Direction, raw: bytes) -> None:
         """Fold a line."""
-        for message in classify(raw):
+        for message in classify(raw, as_written=True):
             for event in self.decoder.add(direction, message):
                 self.notes += event.notes
                 self.state.apply(event)
