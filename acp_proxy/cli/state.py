@@ -20,7 +20,7 @@ def state(
 
     Of each session: tool calls, terminals, permissions, messages, plans, turns and
     the rest, as the messages up to that one tell. Exits with 1 when there is no
-    session to show.
+    session ID.
     """
     from acp_proxy.views.state_json import state_document, state_text
 
@@ -33,5 +33,5 @@ def state(
         from acp_proxy.views.state_page import state_page
 
         click.echo(state_page(document))
-    if not document["sessions"]:
+    if session is not None and not document["sessions"]:
         sys.exit(1)
