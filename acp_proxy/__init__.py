@@ -12,17 +12,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from acp_proxy.errors import AcpProxyError
+    from acp_proxy.events.decoder import decode
+    from acp_proxy.events.event import Event
     from acp_proxy.recording import Recording, open_recording
+    from acp_proxy.state.fold import State, fold
     from acp_proxy.wire.framing import LineFramer
     from acp_proxy.wire.jsonrpc import Direction, Message, classify
 
 __all__ = [
     "AcpProxyError",
     "Direction",
+    "Event",
     "LineFramer",
     "Message",
     "Recording",
+    "State",
     "classify",
+    "decode",
+    "fold",
     "open_recording",
 ]
 
@@ -31,10 +38,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "AcpProxyError": "acp_proxy.errors",
     "Direction": "acp_proxy.wire.jsonrpc",
+    "Event": "acp_proxy.events.event",
     "LineFramer": "acp_proxy.wire.framing",
     "Message": "acp_proxy.wire.jsonrpc",
     "Recording": "acp_proxy.recording",
+    "State": "acp_proxy.state.fold",
     "classify": "acp_proxy.wire.jsonrpc",
+    "decode": "acp_proxy.events.decoder",
+    "fold": "acp_proxy.state.fold",
     "open_recording": "acp_proxy.recording",
 }
 

@@ -7,11 +7,15 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
+from acp_proxy.errors import QueryError
+from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import Indexer
+from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
+from acp_proxy.state.fold import State
 from acp_proxy.wire.framing import Frame
-from acp_proxy.wire.jsonrpc import Direction
+from acp_proxy.wire.jsonrpc import Direction, Message, classify_frame, text_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +29,7 @@ __all__ = [
     "open_recording",
 ]
 
+_ENDED = ("exited", "killed", "lost")  # statuses after which no answer can come
 _MAX_PROBLEMS = 20
 
 
@@ -147,6 +152,47 @@ class Recording:
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
         for frame in self.frames(connection, stream=stream):
             yield from self._log.pieces(frame)
+
+    def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:
+        """Return what was true just after a message.
+
+        Folds all messages up to that one: some 10 µs each.
+
+        Args:
+            connection: Of which connection.
+            at: The message's seq; default: the last.
+
+        Raises:
+            QueryError: There is no such connection, or no message of that seq.
+
+        """
+        with self._log.snapshot():
+            row = self._log.connection(connection)
+            if at is not None and not 1 <= at <= row.messages:
+                raise QueryError(
+                    f"connection {row.id} has no message {at}; it has 1 to {row.messages}"
+                )
+            last = row.messages if at is None else at
+            state, decoder = State(), Decoder()
+            for direction, message in self._parsed(row.id):
+                if decoder.seq == last:
+                    break
+                for event in decoder.add(direction, message):
+                    state.apply(event)
+        if last == row.messages and row.status in _ENDED:
+            state.apply(ConnectionEnded(state.seq, None, None, ()))
+        return state
+
+    def _parsed(self, connection_id: int) -> "Iterator[tuple[Direction, Message]]":
+        """Yield the messages of a connection as they are parsed, with who wrote them."""
+        for frame in self._log.frames(connection_id):
+            direction, raw = Direction(frame.stream), frame.raw or b""
+            if direction is Direction.STDERR:
+                yield direction, text_message(raw)
+                continue
+            whole = Frame(frame.offset, raw, frame.size)
+            for message in classify_frame(whole, as_written=True):
+                yield direction, message
 
     def counts(self) -> dict[str, int]:
         """Return how many connections, frames and messages there are."""

@@ -37,3 +37,12 @@ def no_trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
                 told = [decode_facts(record.data).get("log") for record in reader.read(0)[:1]]
                 if str(told[0] if told else "").startswith(ours):
                     shutil.rmtree(journal.parent)
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    """The folder of conversations with the states that they must give; skipped where absent."""
+    folder = SHARED / "vectors"
+    if not folder.is_dir():
+        pytest.skip("../shared/vectors is absent: this clone stands alone")
+    return folder

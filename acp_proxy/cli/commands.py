@@ -16,6 +16,7 @@ _COMMANDS = {
     "connections": "acp_proxy.cli.connections:connections",
     "messages": "acp_proxy.cli.messages:messages",
     "show": "acp_proxy.cli.show:show",
+    "state": "acp_proxy.cli.state:state",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",
@@ -49,7 +50,7 @@ def acp_proxy() -> None:
     \b
       client  <==>  acp-proxy run -- AGENT  <==>  agent
                           |
-                        journal  ->  log (SQLite)  ->  connections, messages, show ...
+                        journal  ->  log (SQLite)  ->  connections, messages, state ...
     """  # noqa: D301 - click wants a real backspace
 
 

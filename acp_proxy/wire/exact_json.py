@@ -21,6 +21,8 @@ MAX_EXACT: Final = 16 * 1024 * 1024
 # Where orjson's value may differ from the text although the members count the same: integers
 # beyond 64 bits, which it rounds, and exponents that underflow.
 _ROUNDED = re.compile(rb"[0-9]{20}|-[0-9]{19}|[eE]-[0-9]{3}")
+# Where a number may be spelled in another way than orjson would write it: 1.50, 1e2, -0.
+_SPELLED = re.compile(rb"[0-9][.eE]|-0")
 # Where counting `":` does not count the members of objects: see is_exact.
 _UNCOUNTED = re.compile(rb'"[ \t\r\n]+:|\\u00(?:22|3[aA])|\\\\"')
 
@@ -84,8 +86,10 @@ class Parsed(NamedTuple):
     end: int
 
 
-def is_exact(raw: bytes, value: Any) -> bool:
+def is_exact(raw: bytes, value: Any, *, as_written: bool = False) -> bool:
     """Tell whether nothing was lost by orjson: no duplicate key, no rounded number, no id's text.
+
+    With ``as_written`` also no number's spelling; then "no" may be said in vain.
 
     Text that comes back the same is exact. Else the members are counted: each
     member of an object shows as ``":`` once, both in the text and in what orjson
@@ -101,6 +105,8 @@ def is_exact(raw: bytes, value: Any) -> bool:
         return False
     if again == raw.rstrip(WHITE):
         return True
+    if as_written and _SPELLED.search(raw):
+        return False
     if raw.count(b'":') != again.count(b'":') or _ROUNDED.search(raw):
         return False
     suspicious = b"\\" in raw or b" :" in raw or b"\t:" in raw or b"\r:" in raw

@@ -84,8 +84,13 @@ class Message:
     reason: str | None = None
 
 
-def classify(raw: bytes) -> list[Message]:
+def classify(raw: bytes, *, as_written: bool = False) -> list[Message]:
     r"""Return the messages in one line: one, or one for each member of a batch, never none.
+
+    Args:
+        raw: The line.
+        as_written: Let every number remember how it was written (1.50, 1e2), not only those whose
+            value would change. Lines with fractions may then take ten times as long.
 
     >>> [message] = classify(b'{"jsonrpc":"2.0","id":1.0,"method":"initialize"}\n')
     >>> message.kind, message.method, message.id
@@ -97,7 +102,7 @@ def classify(raw: bytes) -> list[Message]:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
-    if is_exact(raw, value):
+    if is_exact(raw, value, as_written=as_written):
         return _classify_value(value, ())
     if len(raw) > MAX_EXACT:
         flags = ("unchecked",)
@@ -106,11 +111,11 @@ def classify(raw: bytes) -> list[Message]:
     return _classify_value(parsed.value, parsed.flags)
 
 
-def classify_frame(frame: Frame) -> list[Message]:
-    """Return the messages of a frame, also of one that was too long to keep."""
+def classify_frame(frame: Frame, *, as_written: bool = False) -> list[Message]:
+    """Return the messages of a frame as ``classify`` does, also of one that was too long to keep."""
     if frame.size != len(frame.raw):
         return [_unparsed(f"longer than {MAX_PARSED} bytes")]
-    return classify(frame.raw)
+    return classify(frame.raw, as_written=as_written)
 
 
 def text_message(raw: bytes) -> Message:

@@ -1,0 +1,230 @@
+"""Messages to events: chooses the version for each message and keeps what answers need.
+
+One Decoder follows one connection from its first message. It never raises on what
+a peer sent, and no message is without an event: what has no meaning here keeps
+its payload in a general one, what is ignored leaves a note.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from acp_proxy.events import v1, v2
+from acp_proxy.events.answers import KEPT_PARAMS, OpenRequest, orphan, read_answer
+from acp_proxy.events.event import UNSET, Event
+from acp_proxy.events.fields import Patch
+from acp_proxy.events.updates import ignored
+from acp_proxy.events.versions import Versions
+from acp_proxy.events.vocabulary import (
+    ElicitationCompleted,
+    ElicitationRequested,
+    LineWritten,
+    NotificationSent,
+    PermissionRequested,
+    PromptSent,
+    ReplayBegan,
+    RequestCancelled,
+    RequestSent,
+    TurnCancelled,
+)
+from acp_proxy.wire.correlation import Correlator
+from acp_proxy.wire.jsonrpc import Direction, Kind, Message
+
+# These name a session to change a list or ask about it, without having it on this connection
+# (acp-facts F.4); nes sessions are of another kind.
+_NOT_ATTACHING = (
+    "session/delete", "session/archive", "session/unarchive", "session/status", "session/set_title",
+    "nes/",
+)  # fmt: skip
+
+
+def decode(messages: Iterable[tuple[Direction, Message]]) -> Iterator[Event]:
+    """Yield the events of a connection's messages in order.
+
+    Args:
+        messages: Who wrote it and what, from the first message on; a line of standard error
+            counts too, or the seqs would differ from those of the log.
+
+    >>> from acp_proxy import Direction, classify, decode
+    >>> line = b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}'
+    >>> [type(event).__name__ for event in decode((Direction.CLIENT, m) for m in classify(line))]
+    ['TurnCancelled']
+    """
+    decoder = Decoder()
+    for direction, message in messages:
+        yield from decoder.add(direction, message)
+
+
+class Decoder:
+    """Follows one connection.
+
+    Attributes:
+        seq: The last message seen; 0 before the first.
+        versions: Which version is spoken.
+
+    """
+
+    __slots__ = ("_open", "seq", "versions")
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.versions = Versions()
+        self._open = Correlator[OpenRequest]()
+
+    def add(self, direction: Direction, message: Message) -> list[Event]:
+        """Return the events of the next message: one at least."""
+        self.seq += 1
+        kind = message.kind
+        if kind is Kind.NOTIFICATION:
+            return self._notification(direction, message)
+        if kind is Kind.REQUEST:
+            return self._request(direction, message)
+        if kind is Kind.RESULT or kind is Kind.ERROR:
+            answered = self._open.response(direction, message.id or "")
+            if answered is None:
+                return orphan(self.seq, message)
+            return read_answer(self.seq, message, answered.request, direction, self.versions)
+        notes = (message.reason,) if message.reason is not None else ()
+        return [LineWritten(self.seq, None, message.value, notes)]
+
+    def open_requests(self) -> list[OpenRequest]:
+        """Return the requests without an answer."""
+        return self._open.pending()
+
+    def reopen(self, request: OpenRequest) -> None:
+        """Take a request up again that ``open_requests`` of an earlier decoder gave."""
+        self._open.request(request.sender, request.id, request)
+
+    # Notifications.
+
+    def _notification(self, direction: Direction, message: Message) -> list[Event]:
+        method, params = message.method or "", _params(message)
+        if method == "session/update":
+            if direction is Direction.AGENT:
+                return self._update(params)
+            notes = ("a client sends no session/update: the message changes nothing",)
+            return [NotificationSent(self.seq, None, params, notes, method)]
+        session = _session(method, params)
+        if method == "session/cancel" and direction is Direction.CLIENT:
+            return [TurnCancelled(self.seq, session, params, ())]
+        if method == "$/cancel_request":
+            return [RequestCancelled(self.seq, None, params, ())]
+        if method == "elicitation/complete":
+            return [ElicitationCompleted(self.seq, session, params, ())]
+        self.versions.of_method(method)
+        return [NotificationSent(self.seq, session, params, (), method)]
+
+    def _update(self, params: dict[str, Any]) -> list[Event]:
+        seq, session, update = self.seq, params.get("sessionId"), params.get("update")
+        if type(session) is not str or type(update) is not dict:
+            notes = ("sessionId or update is missing: the message changes nothing",)
+            named = session if type(session) is str else None
+            return [NotificationSent(seq, named, params, notes, "session/update")]
+        tag = update.get("sessionUpdate")
+        if type(tag) is not str:
+            patch = Patch(update, UNSET)
+            patch.note("sessionUpdate is missing or no string: the message changes nothing")
+            return ignored(seq, session, patch)
+        version = self.versions.of_update(tag, update)
+        read = (v1.READINGS if version == 1 else v2.READINGS).get(tag)
+        if read is None:
+            patch = Patch(update, UNSET)
+            patch.note(f'"{tag}" is no update of version {version}: it changes nothing')
+            return ignored(seq, session, patch)
+        events = read(seq, session, update)
+        if (note := self.versions.other_version_note(version)) is not None:
+            events[0].notes = (*events[0].notes, note)
+        return events
+
+    # Requests.
+
+    def _request(self, direction: Direction, message: Message) -> list[Event]:
+        method, params = message.method or "", _params(message)
+        session = _session(method, params)
+        request = OpenRequest(direction, message.id or "", self.seq, method, session)
+        if (kept := KEPT_PARAMS.get(method)) is not None:
+            request.params = {key: params[key] for key in kept if key in params}
+        self._open.request(direction, request.id, request)
+        self.versions.of_method(method)
+        read = _REQUESTS.get((direction, method))
+        if method == "elicitation/create" and direction is Direction.AGENT:
+            return [ElicitationRequested(self.seq, session, params, ())]
+        if read is not None and session is not None:
+            return read(self, request, message, params)
+        notes = ("sessionId is missing",) if read is not None else ()
+        return [RequestSent(self.seq, session, params, notes, method)]
+
+    def _prompt(
+        self, request: OpenRequest, _message: Message, params: dict[str, Any]
+    ) -> list[Event]:
+        patch = Patch(params, UNSET)
+        prompt = patch.blocks("prompt")
+        request.is_turn = self.versions.spoken == 1
+        return [
+            PromptSent(
+                self.seq,
+                request.session_id,
+                params,
+                tuple(patch.notes),
+                prompt if type(prompt) is list else [],
+                request.is_turn,
+            )
+        ]
+
+    def _history(
+        self, request: OpenRequest, _message: Message, params: dict[str, Any]
+    ) -> list[Event]:
+        """Read load, or resume: a replay window opens when history is asked for (acp-facts F.4)."""
+        if request.method == "session/load" or params.get("replayFrom") is not None:
+            request.is_replay = True
+            return [ReplayBegan(self.seq, request.session_id, params, ())]
+        return [RequestSent(self.seq, request.session_id, params, (), request.method)]
+
+    def _permission(
+        self, request: OpenRequest, message: Message, params: dict[str, Any]
+    ) -> list[Event]:
+        """Read a permission request: its tool call is upserted before it is asked (acp-facts D.3)."""
+        version = self.versions.of_permission(params)
+        session = request.session_id or ""
+        subject = params.get("subject")
+        read, call = v1.tool_call_update, params.get("toolCall")
+        if version == 2:  # noqa: PLR2004 - the version
+            read, call = v2.tool_call_update, None
+            if type(subject) is dict and subject.get("type") == "tool_call":
+                call = subject.get("toolCall")
+        events = read(self.seq, session, call) if type(call) is dict else []
+        note = self.versions.other_version_note(version)
+        asked = PermissionRequested(
+            self.seq,
+            session,
+            params,
+            () if note is None else (note,),
+            message.value["id"],
+            params.get("title"),
+            params.get("description"),
+            subject,
+            params.get("toolCall"),
+            params.get("options"),
+        )
+        return [*events, asked]
+
+
+_REQUESTS = {
+    (Direction.CLIENT, "session/prompt"): Decoder._prompt,
+    (Direction.CLIENT, "session/load"): Decoder._history,
+    (Direction.CLIENT, "session/resume"): Decoder._history,
+    (Direction.AGENT, "session/request_permission"): Decoder._permission,
+}
+
+
+def _params(message: Message) -> dict[str, Any]:
+    """Return the params as an object; absent, null and arrays stand for an empty one."""
+    value = message.value
+    params = value.get("params") if type(value) is dict else None
+    return params if type(params) is dict else {}
+
+
+def _session(method: str, params: dict[str, Any]) -> str | None:
+    session = params.get("sessionId")
+    if type(session) is not str or method.startswith(_NOT_ATTACHING):
+        return None
+    return session

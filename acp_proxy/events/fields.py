@@ -1,0 +1,176 @@
+"""Reading the fields of a payload: each as UNSET, None or a value of the right type, with notes."""
+
+import binascii
+from typing import Any
+
+from acp_proxy.events.event import UNSET, ArrayPatch, ObjectPatch, TextPatch, Unset
+
+_LARGEST_SIDE = 65535
+_BLOCK_KEYS = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("name", "uri"),
+}  # the strings that a content block of a known type must have
+BLOCK_TYPES = frozenset({*_BLOCK_KEYS, "resource"})
+"""Content blocks of both versions."""
+ITEM_TYPES = frozenset({"content", "diff", "terminal"})
+"""Items of a tool call's content in both versions."""
+
+
+class Patch:
+    """One payload, read field by field (acp-facts C.2).
+
+    Attributes:
+        payload: The object as it was sent.
+        null: What a null means: None (v2: cleared) or UNSET (v1: not changed).
+        notes: What was ignored or is odd so far.
+
+    """
+
+    __slots__ = ("notes", "null", "payload")
+
+    def __init__(self, payload: dict[str, Any], null: Unset | None) -> None:
+        self.payload = payload
+        self.null = null
+        self.notes: list[str] = []
+
+    def text(self, key: str) -> TextPatch:
+        """Return a string field; one of another type counts as omitted."""
+        value = self.payload.get(key, UNSET)
+        if value is UNSET or type(value) is str:
+            return value
+        if value is None:
+            return self.null
+        return self._malformed(key, "string")
+
+    def array(self, key: str) -> ArrayPatch:
+        """Return an array field; its items stay as sent, whatever they are (I-06)."""
+        value = self.payload.get(key, UNSET)
+        if value is UNSET or type(value) is list:
+            return value
+        if value is None:
+            return self.null
+        return self._malformed(key, "array")
+
+    def object(self, key: str) -> ObjectPatch:
+        """Return an object field."""
+        value = self.payload.get(key, UNSET)
+        if value is UNSET or type(value) is dict:
+            return value
+        if value is None:
+            return self.null
+        return self._malformed(key, "object")
+
+    def value(self, key: str) -> Any:
+        """Return a field of any type."""
+        value = self.payload.get(key, UNSET)
+        return self.null if value is None else value
+
+    def size(self, key: str = "size") -> ObjectPatch:
+        """Return a terminal's size; a partial one, or one out of range, counts as omitted (E.1)."""
+        size = self.object(key)
+        if type(size) is dict and not all(
+            type(size.get(side)) is int and 1 <= size[side] <= _LARGEST_SIDE
+            for side in ("cols", "rows")
+        ):
+            return self._malformed(key, "size")
+        return size
+
+    def known(self, key: str, values: frozenset[str]) -> TextPatch:
+        """Return a field of a closed list; another string counts as omitted (v1, acp-facts C.2)."""
+        value = self.text(key)
+        if type(value) is str and value not in values:
+            self.note(f'{key} "{value}" is unknown in this version: ignored')
+            return UNSET
+        return value
+
+    def required(self, key: str) -> str | None:
+        """Return a string without which the message means nothing; None, and a note, without."""
+        value = self.payload.get(key)
+        if type(value) is str:
+            return value
+        self.note(f"{key} is missing or no string: the message changes nothing")
+        return None
+
+    def items(self, key: str) -> ArrayPatch:
+        """Return a tool call's content, noting the items that are malformed."""
+        return self._judged(key, item_fault)
+
+    def blocks(self, key: str) -> ArrayPatch:
+        """Return content blocks, noting those that are malformed."""
+        return self._judged(key, block_fault)
+
+    def locations(self) -> ArrayPatch:
+        """Return a tool call's locations, noting those that are malformed (I-27)."""
+        return self._judged("locations", _location_fault)
+
+    def _judged(self, key: str, judge: Any) -> ArrayPatch:
+        value = self.array(key)
+        if type(value) is list:
+            for index, item in enumerate(value):
+                if (fault := judge(item)) is not None:
+                    self.note(f"{key}[{index}]: {fault}: kept as sent")
+        return value
+
+    def note(self, text: str) -> None:
+        """Add a note."""
+        self.notes.append(text)
+
+    def _malformed(self, key: str, wanted: str) -> Unset:
+        self.note(f"{key} is no {wanted}: ignored")
+        return UNSET
+
+
+def decode_base64(text: object) -> bytes | None:
+    """Return the bytes of standard padded base64, None when it is something else (acp-facts E.1)."""
+    if type(text) is not str:
+        return None
+    try:
+        return binascii.a2b_base64(text, strict_mode=True)
+    except ValueError:
+        return None
+
+
+def encode_text(text: str) -> bytes:
+    """Return the text output of a v1 terminal as bytes."""
+    return text.encode(errors="surrogatepass")
+
+
+def block_fault(block: object) -> str | None:
+    """Return what is wrong with a content block, None when nothing is; unknown types are not."""
+    if type(block) is not dict or type(block.get("type")) is not str:
+        return "no content block"
+    kind = block["type"]
+    for key in _BLOCK_KEYS.get(kind, ()):
+        if type(block.get(key)) is not str:
+            return f"{kind} without {key}"
+    if kind == "resource" and type(block.get("resource")) is not dict:
+        return "resource without resource"
+    return None
+
+
+def item_fault(item: object) -> str | None:
+    """Return what is wrong with an item of a tool call's content, None when nothing is."""
+    if type(item) is not dict or type(item.get("type")) is not str:
+        return "no content item"
+    kind = item["type"]
+    if kind == "content":
+        return block_fault(item.get("content"))
+    if kind == "terminal" and type(item.get("terminalId")) is not str:
+        return "terminal without terminalId"
+    if kind == "diff" and not (
+        type(item.get("changes")) is list  # v2
+        or (type(item.get("path")) is str and type(item.get("newText")) is str)
+    ):
+        return "diff with neither changes nor path and newText"
+    return None
+
+
+def _location_fault(location: object) -> str | None:
+    if type(location) is not dict or type(location.get("path")) is not str:
+        return "no location"
+    line = location.get("line")
+    if line is not None and (type(line) is not int or line < 1):
+        return "its line counts from 1"
+    return None

@@ -1,0 +1,136 @@
+"""Messages: upserted by id (v2), or joined from chunks by their place (v1) (acp-facts F.1)."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_proxy.events.event import MetaRule, Role, Unset
+from acp_proxy.state.patching import patched_meta
+from acp_proxy.wire.exact_json import write
+
+if TYPE_CHECKING:
+    from acp_proxy.events.vocabulary import MessageChunkAdded, MessageUpdated, PromptSent
+    from acp_proxy.state.sessions import Session
+
+
+@dataclass(slots=True)
+class Message:
+    """One message of the conversation.
+
+    Attributes:
+        role: ``user``, ``agent`` or ``thought``.
+        message_id: None when it has none.
+        content: Content blocks as sent, one for each chunk.
+        replay: It came, or came again, as history.
+        renewed: The replay window in which its content was cleared or replaced already.
+        echoed: Of a v1 prompt: how far the agent has repeated it, as block and character.
+
+    """
+
+    role: str
+    message_id: str | None
+    first_seq: int
+    last_seq: int
+    content: list[Any] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+    replay: bool = False
+    renewed: int | None = None
+    echoed: list[int] | None = None
+
+
+def updated(session: "Session", event: "MessageUpdated") -> None:
+    """Upsert a message of v2."""
+    message = _known(session, event.role, event.message_id, event.seq)
+    if not isinstance(event.content, Unset):
+        message.content = list(event.content or ())
+        message.renewed = session.window
+    message.meta = patched_meta(message.meta, event.meta, MetaRule.PATCH)
+
+
+def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
+    """Append a block to the message that it belongs to."""
+    if not event.joins and event.message_id is not None:
+        message = _known(session, event.role, event.message_id, event.seq)
+    else:
+        if session.window is not None and session.cleared != session.window:
+            session.forget_messages()  # the agent tells all of it again (acp-facts F.4)
+            session.cleared = session.window
+        if (found := _joined(session, event)) is None:
+            return
+        message = found
+    if session.replays(message.first_seq, message.renewed):
+        message.content = []
+        message.renewed = session.window
+    message.content.append(event.content)
+
+
+def prompted(session: "Session", event: "PromptSent") -> None:
+    """Open a v1 prompt's message: the prompt itself is what the user said."""
+    message = Message(Role.USER.value, None, event.seq, event.seq, list(event.prompt))
+    message.echoed = [0, 0]
+    session.open_message = len(session.messages)
+    session.messages.append(message)
+
+
+def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:
+    """Return the message of an id, made if need be."""
+    index = session.message_places.get((role.value, id_))
+    if index is None:
+        return _begun(session, role, id_, seq)
+    return _touched(session, session.messages[index], seq)
+
+
+def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
+    """Return the message that a v1 chunk belongs to; None for the echo of a prompt."""
+    role, id_ = event.role.value, event.message_id
+    place = session.open_message
+    is_known = id_ is not None and (role, id_) in session.message_places
+    if is_known and id_ is not None:
+        place = session.message_places[role, id_]
+    last = None if place is None else session.messages[place]
+    if last is None or place is None or last.role != role:
+        return _begun(session, event.role, id_, event.seq)
+    is_echo = last.echoed is not None and _is_echo(last, event.content)
+    ids_differ = not is_known and None not in (id_, last.message_id)
+    if not is_echo and (ids_differ or (last.echoed is not None and not is_known)):
+        return _begun(session, event.role, id_, event.seq)
+    if id_ is not None and last.message_id is None:  # it is known by that id from now on
+        last.message_id = id_
+        session.message_places[role, id_] = place
+    _touched(session, last, event.seq)
+    return None if is_echo else last
+
+
+def _begun(session: "Session", role: Role, id_: str | None, seq: int) -> Message:
+    message = Message(role.value, id_, seq, seq)
+    place = session.open_message = len(session.messages)
+    session.messages.append(message)
+    if id_ is not None:
+        session.message_places[role.value, id_] = place
+    return _touched(session, message, seq)
+
+
+def _touched(session: "Session", message: Message, seq: int) -> Message:
+    message.last_seq = seq
+    if session.window is not None:
+        message.replay = True
+    return message
+
+
+def _is_echo(prompt: Message, block: Any) -> bool:
+    """Tell whether a chunk repeats the next part of a prompt, and step over that part."""
+    assert prompt.echoed is not None
+    at, character = prompt.echoed
+    if at >= len(prompt.content):
+        return False
+    sent = prompt.content[at]
+    if character == 0 and write(block) == write(sent):  # as text: 0 is not False, any depth
+        prompt.echoed = [at + 1, 0]
+        return True
+    if type(sent) is not dict or sent.get("type") != "text" or block.get("type") != "text":
+        return False
+    whole, part = sent.get("text"), block.get("text")
+    if type(whole) is not str or not part or not whole.startswith(part, character):
+        return False
+    character += len(part)
+    prompt.echoed = [at, character] if character < len(whole) else [at + 1, 0]
+    return True

@@ -1,0 +1,31 @@
+"""How a patch changes what is there: fields and ``_meta`` (acp-facts C.2)."""
+
+from typing import Any, TypeVar
+
+from acp_proxy.events.event import MetaRule, ObjectPatch, Unset
+
+T = TypeVar("T")
+
+
+def patched(old: T, patch: T | Unset) -> T:
+    """Return what a field is after a patch; None is "no value"."""
+    return old if isinstance(patch, Unset) else patch
+
+
+def patched_meta(old: dict[str, Any], patch: ObjectPatch, rule: MetaRule) -> dict[str, Any]:
+    """Return what an entity's ``_meta`` is after a patch; never deeper than its top level."""
+    if isinstance(patch, Unset):
+        return old
+    if patch is None:
+        return {}
+    if rule is MetaRule.REPLACE:
+        return dict(patch)
+    if rule is MetaRule.MERGE:
+        return {**old, **patch}
+    new = dict(old)
+    for key, value in patch.items():
+        if value is None:
+            new.pop(key, None)
+        else:
+            new[key] = value
+    return new

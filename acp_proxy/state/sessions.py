@@ -1,0 +1,155 @@
+"""Sessions: what belongs to one, and what changes of it as a whole (acp-facts F.4, F.5)."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_proxy.events.event import UNSET, ObjectPatch, Unset
+from acp_proxy.state.patching import patched, patched_meta
+
+if TYPE_CHECKING:
+    from acp_proxy.events.event import Event
+    from acp_proxy.events.vocabulary import (
+        CommandsChanged,
+        ConfigOptionsChanged,
+        ModeChanged,
+        NoticeGiven,
+        SessionInfoChanged,
+        SessionOpened,
+        UsageChanged,
+    )
+    from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
+    from acp_proxy.state.messages import Message
+    from acp_proxy.state.permissions import Permission
+    from acp_proxy.state.terminals import Terminal
+    from acp_proxy.state.tool_calls import ToolCall
+    from acp_proxy.state.turns import Prompt, Turn
+
+
+@dataclass(slots=True)
+class Session:
+    """One session as this connection saw it; None is "no value".
+
+    Attributes:
+        activity: The last ``state_update`` without its tag.
+        notices: As sent, without their tag.
+        windows: How many requests for history are open.
+        window: The seq of the one that opened the replay window, None outside of one.
+        cleared: The window in which a v1 replay cleared the messages already.
+        open_message: The place of the message that a v1 chunk may join, None when there is none.
+        message_places: The place of a message by role and id.
+        prompts: v2 prompts that no turn has taken up yet.
+        permissions: By the seq of their request.
+        terminals: By owner and id.
+
+    """
+
+    session_id: str
+    first_seq: int
+    cwd: str | None = None
+    title: str | None = None
+    updated_at: str | None = None
+    mode: str | None = None
+    available_commands: list[Any] | None = None
+    config_options: list[Any] | None = None
+    usage: dict[str, Any] | None = None
+    activity: dict[str, Any] | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    notices: list[Any] = field(default_factory=list)
+    closed: bool = False
+    windows: int = 0
+    window: int | None = None
+    cleared: int | None = None
+    open_message: int | None = None
+    tool_calls: "dict[str, ToolCall]" = field(default_factory=dict)
+    terminals: "dict[tuple[str, str], Terminal]" = field(default_factory=dict)
+    permissions: "dict[int, Permission]" = field(default_factory=dict)
+    messages: "list[Message]" = field(default_factory=list)
+    message_places: dict[tuple[str, str], int] = field(default_factory=dict)
+    plans: dict[str | None, dict[str, Any]] = field(default_factory=dict)
+    turns: "list[Turn]" = field(default_factory=list)
+    prompts: "list[Prompt]" = field(default_factory=list)
+    compactions: "dict[str, Compaction]" = field(default_factory=dict)
+    subagents: "dict[str, Subagent]" = field(default_factory=dict)
+    session_messages: "dict[str, SessionMessage]" = field(default_factory=dict)
+
+    def replays(self, first_seq: int, renewed: int | None) -> bool:
+        """Tell whether an append repeats what was there before a replay window (I-30).
+
+        Args:
+            first_seq: When the thing was first mentioned.
+            renewed: The window in which it was cleared or replaced already.
+
+        """
+        window = self.window
+        return window is not None and first_seq < window and renewed != window
+
+    def forget_messages(self) -> None:
+        """Drop all messages, to be told again."""
+        self.messages.clear()
+        self.message_places.clear()
+        self.open_message = None
+
+
+def opened(session: Session, event: "SessionOpened") -> None:
+    """Take what the answer to new, load, resume or fork tells; nothing is reset (F.4)."""
+    session.closed = False
+    session.cwd = patched(session.cwd, event.cwd)
+    session.mode = patched(session.mode, event.mode)
+    session.config_options = patched(session.config_options, event.config_options)
+    session.available_commands = patched(session.available_commands, event.available_commands)
+
+
+def closed(session: Session, _event: "Event") -> None:
+    """Mark a session as closed; what was recorded of it stays."""
+    session.closed = True
+
+
+def replay_began(session: Session, event: "Event") -> None:
+    """Open a replay window."""
+    session.windows += 1
+    session.window = event.seq
+
+
+def replay_ended(session: Session, _event: "Event") -> None:
+    """Close a replay window; what comes now is live and continues nothing of the replay."""
+    session.windows = max(0, session.windows - 1)
+    if session.windows == 0:
+        session.window = None
+        session.open_message = None
+
+
+def info_changed(session: Session, event: "SessionInfoChanged") -> None:
+    """Patch title, time and ``_meta``."""
+    session.title = patched(session.title, event.title)
+    session.updated_at = patched(session.updated_at, event.updated_at)
+    session.meta = patched_meta(session.meta, event.meta, event.meta_rule)
+
+
+def mode_changed(session: Session, event: "ModeChanged") -> None:
+    """Set the mode."""
+    session.mode = event.mode
+
+
+def commands_changed(session: Session, event: "CommandsChanged") -> None:
+    """Replace the list of commands."""
+    session.available_commands = event.available_commands
+
+
+def config_options_changed(session: Session, event: "ConfigOptionsChanged") -> None:
+    """Replace the list of options."""
+    session.config_options = event.config_options
+
+
+def usage_changed(session: Session, event: "UsageChanged") -> None:
+    """Replace the usage; a cost that is not told stays (C.3, I-37)."""
+    cost: ObjectPatch = event.cost
+    if isinstance(cost, Unset):
+        cost = UNSET if session.usage is None else session.usage.get("cost", UNSET)
+    session.usage = event.usage
+    if cost is not UNSET and cost is not None:
+        session.usage = {**event.usage, "cost": cost}
+
+
+def notice_given(session: Session, event: "NoticeGiven") -> None:
+    """Add a notice."""
+    session.notices.append(event.notice)

@@ -1,0 +1,106 @@
+"""Turns: from a prompt to its answer (v1), from running to idle (v2) (acp-facts F.2)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_proxy.state import messages
+
+if TYPE_CHECKING:
+    from acp_proxy.events.vocabulary import ActivityChanged, PromptAnswered, PromptSent
+    from acp_proxy.state.sessions import Session
+
+_WORKING = ("running", "requires_action")
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn; None is "no value".
+
+    Attributes:
+        prompt_seq: The prompt that it answers; a v2 turn may have none.
+        is_prompted: It is a v1 turn: the prompt's answer ends it.
+
+    """
+
+    started_seq: int
+    prompt_seq: int | None = None
+    ended_seq: int | None = None
+    stop_reason: str | None = None
+    error: Any = None
+    message_id: str | None = None
+    is_prompted: bool = False
+
+
+@dataclass(slots=True)
+class Prompt:
+    """A v2 prompt that waits for a turn."""
+
+    seq: int
+    message_id: str | None = None
+
+
+def prompted(session: "Session", event: "PromptSent") -> None:
+    """Begin a v1 turn, or let a v2 prompt wait for its turn."""
+    if event.is_turn:
+        session.turns.append(Turn(event.seq, event.seq, is_prompted=True))
+        messages.prompted(session, event)
+        return
+    turn = _running(session)
+    if turn is not None and turn.prompt_seq is None:
+        turn.prompt_seq = event.seq
+    else:
+        session.prompts.append(Prompt(event.seq))
+
+
+def answered(session: "Session", event: "PromptAnswered") -> None:
+    """End a v1 turn; in v2 learn the message, or that there is none."""
+    turn = _of_prompt(session, event.prompt_seq)
+    if event.is_turn:
+        if turn is not None:
+            turn.ended_seq = event.seq
+            turn.stop_reason = event.stop_reason
+            turn.error = event.error
+        session.open_message = None  # what comes now is of no prompt
+        _drop(session, event.prompt_seq)
+    elif turn is not None:
+        turn.message_id = event.message_id
+    elif event.error is not None:
+        _drop(session, event.prompt_seq)
+    else:
+        for prompt in session.prompts:
+            if prompt.seq == event.prompt_seq:
+                prompt.message_id = event.message_id
+
+
+def activity_changed(session: "Session", event: "ActivityChanged") -> None:
+    """Replace the snapshot; begin or end a turn unless it is history (F.4, I-12)."""
+    session.activity = event.activity
+    if session.window is not None:
+        return
+    state = event.activity["state"]
+    turn = _running(session)
+    if state in _WORKING and turn is None:
+        turn = Turn(event.seq)
+        if session.prompts:
+            prompt = session.prompts.pop(0)
+            turn.prompt_seq, turn.message_id = prompt.seq, prompt.message_id
+        session.turns.append(turn)
+    elif state == "idle" and turn is not None and not turn.is_prompted:
+        turn.ended_seq = event.seq
+        reason = event.activity.get("stopReason")
+        turn.stop_reason = reason if type(reason) is str else None
+        turn.error = event.activity.get("error")
+
+
+def _running(session: "Session") -> Turn | None:
+    turn = session.turns[-1] if session.turns else None
+    return turn if turn is not None and turn.ended_seq is None else None
+
+
+def _of_prompt(session: "Session", seq: int) -> Turn | None:
+    """Return the turn of a prompt, from the last backwards: answers come soon."""
+    return next((turn for turn in reversed(session.turns) if turn.prompt_seq == seq), None)
+
+
+def _drop(session: "Session", seq: int) -> None:
+    session.prompts = [prompt for prompt in session.prompts if prompt.seq != seq]
