@@ -5,9 +5,8 @@ where it and exact JSON differ, exact JSON wins (design section 6).
 """
 
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -59,8 +58,7 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
-@dataclass(slots=True, frozen=True)
-class Message:
+class Message(NamedTuple):
     """One JSON-RPC message, or one line that is none.
 
     Attributes:
@@ -208,7 +206,7 @@ def _classify_part(raw: bytes, flags: tuple[str, ...], batch_index: int | None) 
     if not envelope:
         return _unparsed("nested too deep to parse", flags, batch_index)
     message = _classify_object(envelope, (*flags, *sorted(found), "unparsed"), batch_index)
-    return replace(message, value=None, reason=message.reason or "nested too deep to parse")
+    return message._replace(value=None, reason=message.reason or "nested too deep to parse")
 
 
 def _outermost(raw: bytes, levels: int) -> tuple[dict[str, Any], set[str]]:
