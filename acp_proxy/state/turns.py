@@ -56,10 +56,12 @@ def answered(session: "Session", event: "PromptAnswered") -> None:
     """End a v1 turn; in v2 learn the message, or that there is none."""
     turn = _of_prompt(session, event.prompt_seq)
     if event.is_turn:
-        if turn is not None:
-            turn.ended_seq = event.seq
-            turn.stop_reason = event.stop_reason
-            turn.error = event.error
+        if turn is None:  # asked as in v2, answered as in v1
+            turn = Turn(event.prompt_seq, event.prompt_seq, is_prompted=True)
+            session.turns.append(turn)
+        turn.ended_seq = event.seq
+        turn.stop_reason = event.stop_reason
+        turn.error = event.error
         session.open_message = None  # what comes now is of no prompt
         _drop(session, event.prompt_seq)
     elif turn is not None:
