@@ -1,6 +1,8 @@
 """``acp-proxy state``: the page, the document, and what is refused."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,32 @@ def test_one_session(tmp_path: Path) -> None:
 
     assert found["sessionId"] == "b"
     assert json.loads(nothing.stdout)["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "at_last"),
+    [
+        ("imported", "pending"),
+        ("running", "pending"),
+        ("exited", "abandoned"),
+        ("lost", "abandoned"),
+    ],
+)
+def test_what_nobody_answered_is_abandoned_when_the_connection_has_ended(
+    tmp_path: Path, status: str, at_last: str
+) -> None:
+    log = tmp_path / "log.db"
+    request = {"id": 1, "method": "session/request_permission", "params": {"sessionId": "s"}}
+    _import(log, ("agent", request), ("stderr", "bye"))
+    with closing(sqlite3.connect(log)) as db, db:
+        db.execute("UPDATE connections SET status = ?", (status,))
+
+    found = [
+        document("state", *at, "--log", log)["sessions"][0]["permissions"][0]["status"]
+        for at in ((), ("--at", 2), ("--at", 1))
+    ]
+
+    assert found == [at_last, at_last, "pending"]
 
 
 def test_values_come_out_as_they_went_in(tmp_path: Path) -> None:
