@@ -52,7 +52,7 @@ def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
         message = _known(session, event.role, event.message_id, event.seq)
     else:
         if session.window is not None and session.cleared != session.window:
-            session.forget_messages()  # the agent tells all of it again (acp-facts F.4)
+            session.forget_messages(session.window)  # all is told again (acp-facts F.4)
             session.cleared = session.window
         if (found := _joined(session, event)) is None:
             return

@@ -85,10 +85,14 @@ class Session:
         window = self.window
         return window is not None and first_seq < window and renewed != window
 
-    def forget_messages(self) -> None:
-        """Drop all messages, to be told again."""
-        self.messages.clear()
-        self.message_places.clear()
+    def forget_messages(self, before: int) -> None:
+        """Drop the messages that nothing was said of since ``before``: they are told again."""
+        self.messages = [message for message in self.messages if message.last_seq >= before]
+        self.message_places = {
+            (message.role, message.message_id): place
+            for place, message in enumerate(self.messages)
+            if message.message_id is not None
+        }
         self.open_message = self.open_prompt = None
 
 

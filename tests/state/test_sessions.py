@@ -192,6 +192,28 @@ def test_v1_load_replaces_messages_and_meta_outputs(v1: Folding) -> None:
     assert v1.call()["status"] == "pending"
 
 
+def test_a_replayed_chunk_without_an_id_drops_only_what_was_before_the_window(
+    v2: Folding,
+) -> None:
+    v2.update("agent_message", messageId="old", content=[text("old")])
+    _resume(v2, replayFrom={"type": "start"})
+    v2.update("user_message", messageId="u", content=[text("a")])
+    v2.update("agent_message_chunk", content=text("b"))
+    v2.update("user_message", messageId="u", content=[text("c")])
+
+    assert v2.texts() == [("user", "c"), ("agent", "b")]
+
+
+def test_v1_two_loads_are_two_windows(v1: Folding) -> None:
+    for _ in range(2):
+        v1.client(id=1, method="session/load", params={"sessionId": "s", "cwd": "/w"})
+        v1.update("agent_message_chunk", content=text("a"))
+        v1.update("agent_message_chunk", content=text("b"))
+        v1.agent(id=1, result={})
+
+    assert v1.texts() == [("agent", "a|b")]
+
+
 def _without_seqs(things: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seqs = ("firstSeq", "lastSeq")
     return [{key: thing[key] for key in thing if key not in seqs} for thing in things]
