@@ -162,6 +162,25 @@ def test_the_json_keys_are_described(log: Path) -> None:
         assert keys - set(told) == set(), heading
 
 
+def test_the_keys_of_a_state_are_described() -> None:
+    told = set(first_cells(section(page("cli.md"), "state")))
+    # of lists that are described as a whole, with the protocol's own keys:
+    protocols = {
+        "compactionId", "summary", "capabilities", "state", "additionalDirectories",
+        "senderSessionId", "recipientSessionId", "senderMessageId", "recipientMessageId", "data",
+    }  # fmt: skip
+    keys: set[str] = set()
+    for node in ast.walk(ast.parse((ROOT / "acp_proxy/views/state_json.py").read_text())):
+        match node:
+            case ast.Dict():
+                keys |= {key.value for key in node.keys if isinstance(key, ast.Constant)}  # type: ignore[misc]
+            case ast.Call(func=ast.Name(id="_given")):
+                keys |= {keyword.arg for keyword in node.keywords if keyword.arg}
+
+    assert len(keys) > 40
+    assert keys - protocols - told == set()
+
+
 def test_the_commands_in_the_documents_can_be_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

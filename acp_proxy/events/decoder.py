@@ -32,8 +32,8 @@ from acp_proxy.wire.jsonrpc import Direction, Kind, Message
 # These name a session to change a list or ask about it, without having it on this connection
 # (acp-facts F.4); nes sessions are of another kind.
 _NOT_ATTACHING = (
-    "session/delete", "session/archive", "session/unarchive", "session/status", "session/set_title",
-    "nes/",
+    "session/list", "session/delete", "session/archive", "session/unarchive", "session/status",
+    "session/set_title", "nes/",
 )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
         message = _known(session, event.role, event.message_id, event.seq)
     else:
         if session.window is not None and session.cleared != session.window:
-            session.forget_messages()  # the agent tells all of it again (acp-facts F.4)
+            session.forget_messages(session.window)  # all is told again (acp-facts F.4)
             session.cleared = session.window
         if (found := _joined(session, event)) is None:
             return
@@ -67,7 +67,7 @@ def prompted(session: "Session", event: "PromptSent") -> None:
     """Open a v1 prompt's message: the prompt itself is what the user said."""
     message = Message(Role.USER.value, None, event.seq, event.seq, list(event.prompt))
     message.echoed = [0, 0]
-    session.open_message = len(session.messages)
+    session.open_message = session.open_prompt = len(session.messages)
     session.messages.append(message)
 
 
@@ -82,22 +82,30 @@ def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:
 def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
     """Return the message that a v1 chunk belongs to; None for the echo of a prompt."""
     role, id_ = event.role.value, event.message_id
+    if event.role is Role.USER and _is_echo(session, event):
+        return None
+    if id_ is not None and (role, id_) in session.message_places:
+        return _known(session, event.role, id_, event.seq)
     place = session.open_message
-    is_known = id_ is not None and (role, id_) in session.message_places
-    if is_known and id_ is not None:
-        place = session.message_places[role, id_]
     last = None if place is None else session.messages[place]
-    if last is None or place is None or last.role != role:
+    if (
+        last is None
+        or place is None
+        or last.role != role
+        or last.echoed is not None  # a prompt is whole: what is no echo is something else
+        or None not in (id_, last.message_id)  # two ids, and they differ
+    ):
         return _begun(session, event.role, id_, event.seq)
-    is_echo = last.echoed is not None and _is_echo(last, event.content)
-    ids_differ = not is_known and None not in (id_, last.message_id)
-    if not is_echo and (ids_differ or (last.echoed is not None and not is_known)):
-        return _begun(session, event.role, id_, event.seq)
-    if id_ is not None and last.message_id is None:  # it is known by that id from now on
-        last.message_id = id_
-        session.message_places[role, id_] = place
-    _touched(session, last, event.seq)
-    return None if is_echo else last
+    _adopt(session, place, id_)
+    return _touched(session, last, event.seq)
+
+
+def _adopt(session: "Session", place: int, id_: str | None) -> None:
+    """Know a message that had no id by the one of its chunk."""
+    message = session.messages[place]
+    if id_ is not None and message.message_id is None:
+        message.message_id = id_
+        session.message_places[message.role, id_] = place
 
 
 def _begun(session: "Session", role: Role, id_: str | None, seq: int) -> Message:
@@ -116,21 +124,33 @@ def _touched(session: "Session", message: Message, seq: int) -> Message:
     return message
 
 
-def _is_echo(prompt: Message, block: Any) -> bool:
-    """Tell whether a chunk repeats the next part of a prompt, and step over that part."""
-    assert prompt.echoed is not None
-    at, character = prompt.echoed
-    if at >= len(prompt.content):
+def _is_echo(session: "Session", event: "MessageChunkAdded") -> bool:
+    """Tell whether a chunk repeats the next part of the open prompt, and step over that part."""
+    place = session.open_prompt
+    if place is None:
         return False
+    prompt = session.messages[place]
+    after = _after_echo(prompt, event.content)
+    if after is None:
+        return False
+    prompt.echoed = after
+    _adopt(session, place, event.message_id)
+    _touched(session, prompt, event.seq)
+    return True
+
+
+def _after_echo(prompt: Message, block: Any) -> list[int] | None:
+    """Return how far a prompt is repeated after a chunk, None when the chunk does not repeat it."""
+    at, character = prompt.echoed or (0, 0)
+    if at >= len(prompt.content):
+        return None
     sent = prompt.content[at]
     if character == 0 and write(block) == write(sent):  # as text: 0 is not False, any depth
-        prompt.echoed = [at + 1, 0]
-        return True
+        return [at + 1, 0]
     if type(sent) is not dict or sent.get("type") != "text" or block.get("type") != "text":
-        return False
+        return None
     whole, part = sent.get("text"), block.get("text")
     if type(whole) is not str or not part or not whole.startswith(part, character):
-        return False
+        return None
     character += len(part)
-    prompt.echoed = [at, character] if character < len(whole) else [at + 1, 0]
-    return True
+    return [at, character] if character < len(whole) else [at + 1, 0]

@@ -12,20 +12,23 @@ def patched(old: T, patch: T | Unset) -> T:
     return old if isinstance(patch, Unset) else patch
 
 
-def patched_meta(old: dict[str, Any], patch: ObjectPatch, rule: MetaRule) -> dict[str, Any]:
-    """Return what an entity's ``_meta`` is after a patch; never deeper than its top level."""
+def patched_meta(mine: dict[str, Any], patch: ObjectPatch, rule: MetaRule) -> dict[str, Any]:
+    """Return what an entity's ``_meta`` is after a patch; never deeper than its top level.
+
+    ``mine`` belongs to the state and is changed, so that many small patches stay cheap.
+    """
     if isinstance(patch, Unset):
-        return old
+        return mine
     if patch is None:
         return {}
     if rule is MetaRule.REPLACE:
         return dict(patch)
     if rule is MetaRule.MERGE:
-        return {**old, **patch}
-    new = dict(old)
+        mine.update(patch)
+        return mine
     for key, value in patch.items():
         if value is None:
-            new.pop(key, None)
+            mine.pop(key, None)
         else:
-            new[key] = value
-    return new
+            mine[key] = value
+    return mine

@@ -36,8 +36,9 @@ class Session:
         window: The seq of the one that opened the replay window, None outside of one.
         cleared: The window in which a v1 replay cleared the messages already.
         open_message: The place of the message that a v1 chunk may join, None when there is none.
+        open_prompt: The place of the v1 prompt that is being answered, whose echo may still come.
         message_places: The place of a message by role and id.
-        prompts: v2 prompts that no turn has taken up yet.
+        prompts: v2 prompts that no turn has taken up yet, by their seq.
         permissions: By the seq of their request.
         terminals: By owner and id.
 
@@ -60,6 +61,7 @@ class Session:
     window: int | None = None
     cleared: int | None = None
     open_message: int | None = None
+    open_prompt: int | None = None
     tool_calls: "dict[str, ToolCall]" = field(default_factory=dict)
     terminals: "dict[tuple[str, str], Terminal]" = field(default_factory=dict)
     permissions: "dict[int, Permission]" = field(default_factory=dict)
@@ -67,7 +69,7 @@ class Session:
     message_places: dict[tuple[str, str], int] = field(default_factory=dict)
     plans: dict[str | None, dict[str, Any]] = field(default_factory=dict)
     turns: "list[Turn]" = field(default_factory=list)
-    prompts: "list[Prompt]" = field(default_factory=list)
+    prompts: "dict[int, Prompt]" = field(default_factory=dict)
     compactions: "dict[str, Compaction]" = field(default_factory=dict)
     subagents: "dict[str, Subagent]" = field(default_factory=dict)
     session_messages: "dict[str, SessionMessage]" = field(default_factory=dict)
@@ -83,11 +85,15 @@ class Session:
         window = self.window
         return window is not None and first_seq < window and renewed != window
 
-    def forget_messages(self) -> None:
-        """Drop all messages, to be told again."""
-        self.messages.clear()
-        self.message_places.clear()
-        self.open_message = None
+    def forget_messages(self, before: int) -> None:
+        """Drop the messages that nothing was said of since ``before``: they are told again."""
+        self.messages = [message for message in self.messages if message.last_seq >= before]
+        self.message_places = {
+            (message.role, message.message_id): place
+            for place, message in enumerate(self.messages)
+            if message.message_id is not None
+        }
+        self.open_message = self.open_prompt = None
 
 
 def opened(session: Session, event: "SessionOpened") -> None:

@@ -37,7 +37,7 @@ _PLACES: Final[dict[type[Any], tuple[str, Callable[[Any], Any] | None]]] = {
     Permission: ("permissions", attrgetter("seq")),
     Message: ("messages", None),
     Turn: ("turns", None),
-    Prompt: ("prompts", None),
+    Prompt: ("prompts", attrgetter("seq")),
     Compaction: ("compactions", attrgetter("compaction_id")),
     Subagent: ("subagents", attrgetter("session_id")),
     SessionMessage: ("session_messages", attrgetter("message_id")),

@@ -49,27 +49,27 @@ def prompted(session: "Session", event: "PromptSent") -> None:
     if turn is not None and turn.prompt_seq is None:
         turn.prompt_seq = event.seq
     else:
-        session.prompts.append(Prompt(event.seq))
+        session.prompts[event.seq] = Prompt(event.seq)
 
 
 def answered(session: "Session", event: "PromptAnswered") -> None:
     """End a v1 turn; in v2 learn the message, or that there is none."""
     turn = _of_prompt(session, event.prompt_seq)
     if event.is_turn:
-        if turn is not None:
-            turn.ended_seq = event.seq
-            turn.stop_reason = event.stop_reason
-            turn.error = event.error
-        session.open_message = None  # what comes now is of no prompt
-        _drop(session, event.prompt_seq)
+        if turn is None:  # asked as in v2, answered as in v1
+            turn = Turn(event.prompt_seq, event.prompt_seq, is_prompted=True)
+            session.turns.append(turn)
+        turn.ended_seq = event.seq
+        turn.stop_reason = event.stop_reason
+        turn.error = event.error
+        session.open_message = session.open_prompt = None  # what comes now is of no prompt
+        session.prompts.pop(event.prompt_seq, None)
     elif turn is not None:
         turn.message_id = event.message_id
     elif event.error is not None:
-        _drop(session, event.prompt_seq)
-    else:
-        for prompt in session.prompts:
-            if prompt.seq == event.prompt_seq:
-                prompt.message_id = event.message_id
+        session.prompts.pop(event.prompt_seq, None)
+    elif event.prompt_seq in session.prompts:
+        session.prompts[event.prompt_seq].message_id = event.message_id
 
 
 def activity_changed(session: "Session", event: "ActivityChanged") -> None:
@@ -82,7 +82,7 @@ def activity_changed(session: "Session", event: "ActivityChanged") -> None:
     if state in _WORKING and turn is None:
         turn = Turn(event.seq)
         if session.prompts:
-            prompt = session.prompts.pop(0)
+            prompt = session.prompts.pop(next(iter(session.prompts)))
             turn.prompt_seq, turn.message_id = prompt.seq, prompt.message_id
         session.turns.append(turn)
     elif state == "idle" and turn is not None and not turn.is_prompted:
@@ -98,9 +98,10 @@ def _running(session: "Session") -> Turn | None:
 
 
 def _of_prompt(session: "Session", seq: int) -> Turn | None:
-    """Return the turn of a prompt, from the last backwards: answers come soon."""
-    return next((turn for turn in reversed(session.turns) if turn.prompt_seq == seq), None)
-
-
-def _drop(session: "Session", seq: int) -> None:
-    session.prompts = [prompt for prompt in session.prompts if prompt.seq != seq]
+    """Return the turn of a prompt; it cannot have ended before the prompt was sent."""
+    for turn in reversed(session.turns):
+        if turn.prompt_seq == seq:
+            return turn
+        if turn.ended_seq is not None and turn.ended_seq < seq:
+            return None
+    return None

@@ -84,6 +84,25 @@ def test_v1_the_prompt_is_the_message_and_its_echo_is_not_shown_twice(
     assert v1.session()["messages"][0]["messageId"] == "u1"
 
 
+def test_v1_an_echo_may_come_after_something_else(v1: Folding) -> None:
+    params = {"sessionId": "s", "prompt": [text("a")]}
+    v1.client(id=1, method="session/prompt", params=params)
+    chunk(v1, "hm", role="agent_thought")
+    v1.update("tool_call", toolCallId="t")
+    chunk(v1, "a", role="user_message")
+    chunk(v1, "a", role="user_message")
+
+    assert v1.texts() == [("user", "a"), ("thought", "hm"), ("user", "a")]
+
+
+def test_v1_a_null_id_is_none_and_ids_may_be_used_by_each_role(v1: Folding) -> None:
+    v1.update("agent_message_chunk", messageId=None, content=text("a"))
+    v1.update("agent_thought_chunk", messageId="m", content=text("hm"))
+    v1.update("agent_message_chunk", messageId="m", content=text("b"))
+
+    assert v1.texts() == [("agent", "a"), ("thought", "hm"), ("agent", "b")]
+
+
 def test_v1_what_is_no_echo_is_a_message(v1: Folding) -> None:
     params = {"sessionId": "s", "prompt": [text("a")]}
     v1.client(id=1, method="session/prompt", params=params)
