@@ -245,12 +245,9 @@ def _open_journal(
     facts: "Facts", notify: "Callable[[], object] | None" = None
 ) -> "JournalWriter | None":
     try:
-        journal = spool.create(str(facts["log"]), str(facts["uuid"]), notify)
-        if journal is not None:
-            journal.note(facts)
+        return spool.create(str(facts["log"]), str(facts["uuid"]), facts, notify)
     except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on unrecorded
         return None
-    return journal
 
 
 def _wake(pipe: int) -> None:

@@ -35,6 +35,7 @@ class JournalWriter:
 
     Args:
         path: The file to make; it must not exist.
+        start: The first control record; whoever finds the journal finds it there.
         notify: Called after an append, not more often than each 20 ms, to wake the recorder. It must
             neither block nor raise.
 
@@ -43,7 +44,12 @@ class JournalWriter:
 
     """
 
-    def __init__(self, path: str, notify: "Callable[[], object] | None" = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        start: Facts | None = None,
+        notify: "Callable[[], object] | None" = None,
+    ) -> None:
         self.path = path
         self._notify = notify
         self._lock = threading.Lock()
@@ -61,6 +67,8 @@ class JournalWriter:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
             os.fchmod(self._fd, 0o600)  # whatever the umask
             os.pwrite(self._fd, encode_header(Slot()), 0)
+            if start is not None:
+                self.note(start)
             os.rename(unfinished, path)
         except OSError:
             os.close(self._fd)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acp_proxy.journal.append import JournalWriter
+    from acp_proxy.journal.records import Facts
 
 FALLBACK_ROOTS = ("/var/tmp", "/tmp")  # noqa: S108 - a private folder is made there and checked
 _FOLDER_SUFFIX = ".journals"
@@ -46,9 +47,12 @@ def fallback_folders(log: str) -> list[str]:
 
 
 def create(
-    log: str, uuid: str, notify: "Callable[[], object] | None" = None
+    log: str,
+    uuid: str,
+    start: "Facts | None" = None,
+    notify: "Callable[[], object] | None" = None,
 ) -> "JournalWriter | None":
-    """Return a new journal for a connection.
+    """Return a new journal for a connection, with its first record in it.
 
     None when no place can be written, and for /dev/null, by which people mean: do not record.
     """
@@ -62,7 +66,7 @@ def create(
             if folder != folder_of(log):
                 make_private_folder(os.path.dirname(folder))
             make_private_folder(folder)
-            return JournalWriter(os.path.join(folder, uuid), notify)
+            return JournalWriter(os.path.join(folder, uuid), start, notify)
     return None
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from acp_proxy.journal import spool
+from acp_proxy.journal.records import decode_facts
+from acp_proxy.journal.tail import JournalReader
 
 
 @pytest.fixture
@@ -78,3 +80,14 @@ def test_one_at_a_time_has_the_claim(log: str) -> None:
     assert second.take()
     second.release()
     assert os.listdir(log + ".journals") == []
+
+
+def test_a_journal_that_can_be_found_has_its_first_record(log: str) -> None:
+    writer = spool.create(log, "one", {"event": "start", "uuid": "one"})
+
+    assert writer is not None
+    with JournalReader(writer.path) as reader:
+        assert [decode_facts(record.data) for record in reader.read(0)] == [
+            {"event": "start", "uuid": "one"}
+        ]
+    writer.close(0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from acp_proxy.journal import spool
 from acp_proxy.journal.append import JournalWriter
-from acp_proxy.journal.records import Stream
+from acp_proxy.journal.records import Facts, Stream
 
 UUID = "0b6c5a1e-4c7c-4a52-9c0e-1f0a2b3c4d5e"
 STREAMS = {"client": Stream.CLIENT, "agent": Stream.AGENT, "stderr": Stream.STDERR}
@@ -18,9 +18,14 @@ Chunks = Iterable[tuple[str, bytes]]
 
 def begin(log: Path, uuid: str = UUID) -> JournalWriter:
     """Return the journal of a new connection, with its first record."""
-    writer = spool.create(str(log), uuid)
+    start: Facts = {
+        "event": "start",
+        "uuid": uuid,
+        "log": str(log),
+        "command": ["agent", "--x"],
+    }
+    writer = spool.create(str(log), uuid, start)
     assert writer is not None
-    writer.note({"event": "start", "uuid": uuid, "log": str(log), "command": ["agent", "--x"]})
     return writer
 
 
