@@ -111,6 +111,7 @@ class _Connection:
             self._agent.wait()
             self._tell_pumps()
             self._to_client.join()
+            self._stderr.join()
         self._end()
 
     def _end(self) -> "NoReturn":
