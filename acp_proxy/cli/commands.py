@@ -23,6 +23,8 @@ _COMMANDS = {
     "permissions": "acp_proxy.cli.permissions:permissions",
     "terminals": "acp_proxy.cli.terminals:terminals",
     "terminal": "acp_proxy.cli.terminals:terminal",
+    "pending": "acp_proxy.cli.pending:pending",
+    "diff": "acp_proxy.cli.diff:diff",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",

@@ -269,7 +269,8 @@ def test_sessions_are_listed(v1: Path, v2: Path) -> None:
     "words",
     [
         ["tool-calls"], ["tool-call", EVIL], ["tool-call", EVIL, "--history"], ["permissions"],
-        ["terminals"], ["terminal", EVIL], ["sessions"],
+        ["terminals"], ["terminal", EVIL], ["sessions"], ["pending"],
+        ["diff", "latest", "--at", "1", "--at", "-0"],
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", [[], ["--json"]])
