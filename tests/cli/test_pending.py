@@ -1,11 +1,15 @@
 """pending: who waits for whom, in words and whole."""
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_proxy.recording import open_recording
+from acp_proxy.views.jsonlines import parse_time
 from acp_proxy.views.pending import conclusion
 from tests.cli.commands import document, invoke
 from tests.cli.conversations import V1, V2, put, request, result
@@ -54,6 +58,56 @@ def test_the_conclusion_says_who_is_waited_for(tmp_path: Path, at: int, expected
     log = put(tmp_path / "log.db", V1)
 
     assert document("pending", "--log", log, "--at", at)["conclusion"] == expected
+
+
+def set_facts(log: Path, **facts: Any) -> None:
+    """Make an imported connection one that runs, or ended so."""
+    columns = ", ".join(f"{name} = ?" for name in facts)
+    with closing(sqlite3.connect(log)) as db, db:
+        db.execute(f"UPDATE connections SET {columns}", list(facts.values()))
+
+
+def test_while_it_runs_ages_reach_to_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = put(tmp_path / "log.db", V1[:6])
+    set_facts(log, status="running")
+    now = parse_time("2026-01-02T03:05:39Z")
+    monkeypatch.setattr("time.time_ns", lambda: now)
+
+    told = document("pending", "--log", log)
+
+    assert told["conclusion"] == (
+        "the agent has not answered session/prompt for 1m34s; it last wrote 1m33s ago"
+    )
+    assert (told["status"], told["silence_ns"]["client"]) == ("running", 94_000_000_000)
+    earlier = document("pending", "--log", log, "--at", "6")
+    assert earlier["requests"][0]["age_ns"] == 100_000_000
+
+
+def test_ages_reach_to_the_end_of_what_has_ended(tmp_path: Path) -> None:
+    log = put(tmp_path / "log.db", V1[:7])
+    set_facts(log, status="exited", exit_code=1, duration_ns=10_700_000_000)
+
+    told = document("pending", "--log", log)
+
+    assert told["conclusion"] == (
+        "the agent exited with code 1; it left 1 request of the client unanswered (session/prompt)"
+        " and 1 request of the agent unanswered (session/request_permission)"
+    )
+    assert [one["age_ns"] for one in told["requests"]] == [10_200_000_000, 10_000_000_000]
+    assert told["sessions"][0]["permissions"] == []  # it is abandoned, nobody can answer any more
+    assert (told["exitCode"], told["signal"]) == (1, None)
+
+
+def test_without_times_there_are_no_ages(tmp_path: Path) -> None:
+    line = json.dumps({"from": "client", "message": request(0, "initialize")}).encode()
+    invoke("import", "-", "--log", tmp_path / "log.db", stdin=line)
+
+    shown = invoke("pending", "--log", tmp_path / "log.db").stdout.splitlines()
+    told = document("pending", "--log", tmp_path / "log.db")
+    assert shown[0] == "the agent has not answered initialize"
+    assert shown[3] == "  client: last wrote at an unknown time"
+    assert shown[4] == "  agent: wrote nothing"
+    assert (told["requests"][0]["age_ns"], told["silence_ns"]) == (None, {"client": None})
 
 
 def test_several_requests_are_counted(tmp_path: Path) -> None:
