@@ -98,8 +98,14 @@ def state_at(
 ) -> "tuple[ConnectionRow, State]":
     """Return a connection, and what was true on it at a point as people write it."""
     row = recording.connection(connection)
-    seq = None if at is None else recording.resolve(row.id, at)
-    return row, recording.state(row.id, at=seq)
+    return row, recording.state(row.id, at=None if at is None else recording.resolve(row.id, at))
+
+
+def last_seq(recording: Recording, connection: str | int, at: str | None) -> int:
+    """Return the seq of a point as people write it; without one, of the last message."""
+    if at is None:
+        return recording.connection(connection).messages
+    return recording.resolve(connection, at)
 
 
 def echo_table(text: str) -> None:

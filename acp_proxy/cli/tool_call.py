@@ -1,6 +1,6 @@
 """``acp-proxy tool-call``: one tool call whole, or its history."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +8,7 @@ from acp_proxy.cli.options import (
     Failure,
     at_option,
     json_option,
+    last_seq,
     log_option,
     opened,
     place_of,
@@ -46,16 +47,14 @@ def tool_call(
 
     connection, id_ = place_of(place, "tool call")
     with opened(log) as recording:
+        if history:
+            click.echo(_history(recording, connection, at, id_, session, as_json=as_json))
+            return
         row, state = state_at(recording, connection, at)
         document = with_belongings(state_document(state, row.id, session), id_)
         if not document["sessions"]:
-            raise Failure(
-                f'connection {row.id} has no such tool call "{id_}"; '
-                "acp-proxy tool-calls lists them"
-            )
-        if history:
-            click.echo(_history(recording, document, id_, session, as_json=as_json))
-        elif as_json:
+            raise _nothing(row.id, id_)
+        if as_json:
             click.echo(state_text(document))
         else:
             seqs = set().union(
@@ -67,7 +66,8 @@ def tool_call(
 
 def _history(
     recording: "Recording",
-    document: dict[str, Any],
+    connection: str,
+    at: str | None,
     id_: str,
     session: str | None,
     *,
@@ -76,8 +76,17 @@ def _history(
     from acp_proxy.views.history import history_page, tool_call_history
     from acp_proxy.views.state_json import state_text
 
-    connection, at = document["connection"], document["at"]
-    found = list(tool_call_history(recording.steps(connection, at=at), id_, session))
+    number = recording.connection(connection).id
+    seq = last_seq(recording, number, at)
+    found = list(tool_call_history(recording.steps(number, at=seq), id_, session))
+    if not found:
+        raise _nothing(number, id_)
     if as_json:
-        return state_text({"connection": connection, "at": at, "history": found})
-    return history_page(found, recording.times(connection, [entry["seq"] for entry in found]))
+        return state_text({"connection": number, "at": seq, "history": found})
+    return history_page(found, recording.times(number, [entry["seq"] for entry in found]))
+
+
+def _nothing(number: int, id_: str) -> Failure:
+    return Failure(
+        f'connection {number} has no such tool call "{id_}"; acp-proxy tool-calls lists them'
+    )

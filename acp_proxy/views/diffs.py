@@ -5,6 +5,8 @@ from typing import Any
 
 _LONGEST = 200_000  # characters; comparing longer texts line by line takes too long
 
+_HEADERS = 2  # lines of a unified diff before its first hunk
+
 
 def diff_lines(item: dict[str, Any]) -> list[str]:
     """Return a content item of type ``diff`` as lines, as they were sent: not yet harmless."""
@@ -26,10 +28,9 @@ def _of_texts(item: dict[str, Any]) -> list[str]:
         return [f"{path}: {len(before)} lines before, {len(after)} after"]
     was = "/dev/null" if old is None else path
     lines: list[str] = []
-    for line in difflib.unified_diff(before, after, was, path, lineterm=""):
-        body = line.removesuffix("\n")
-        lines.append(body)
-        if body == line and line[:1] in (" ", "+", "-") and not line.startswith(("---", "+++")):
+    for number, line in enumerate(difflib.unified_diff(before, after, was, path, lineterm="")):
+        lines.append(line.removesuffix("\n"))
+        if number >= _HEADERS and line[0] != "@" and not line.endswith("\n"):
             lines.append("\\ No newline at end of file")
     return lines or [f"{path}: no change"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from acp_proxy.views.diffs import diff_lines
 from tests.cli.commands import document, invoke
 from tests.cli.conversations import EVIL, V1, V2, put, update
 
@@ -147,6 +148,36 @@ def test_a_new_file_is_a_diff_from_nothing(tmp_path: Path) -> None:
 
     lines = invoke("tool-call", "c", "--log", log).stdout.splitlines()
     assert lines[-4:] == ["  --- /dev/null", "  +++ /n", "  @@ -0,0 +1 @@", "  +a\\u2028b"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("a\n", "b\n", ["-a", "+b"]),
+        (
+            "-- a",
+            "a",
+            ["--- a", "\\ No newline at end of file", "+a", "\\ No newline at end of file"],
+        ),
+        ("a\r\n", "a\n", ["-a\r", "+a"]),
+        ("", "a\x0cb\n", ["+a\x0cb"]),
+    ],
+)
+def test_a_unified_diff_is_exact(old: str, new: str, expected: list[str]) -> None:
+    lines = diff_lines({"type": "diff", "path": "/p", "oldText": old, "newText": new})
+
+    assert lines[:2] == ["--- /p", "+++ /p"]
+    assert lines[3:] == expected
+
+
+def test_a_diff_that_changes_nothing_or_is_odd_says_so() -> None:
+    same = {"type": "diff", "path": "/p", "oldText": "a", "newText": "a"}
+    odd = {"type": "diff", "changes": [7, {"operation": "add"}], "patch": "no object"}
+
+    assert diff_lines(same) == ["/p: no change"]
+    assert diff_lines({**same, "newText": "b" * 200_000}) == ["/p: 1 lines before, 1 after"]
+    assert diff_lines(odd) == ["change 7", "add ?"]
+    assert diff_lines({"type": "diff"}) == []
 
 
 def test_the_history_of_a_tool_call(v1: Path) -> None:
