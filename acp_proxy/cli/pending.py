@@ -34,7 +34,7 @@ def pending(connection: str, log: str | None, at: str | None, as_json: bool) -> 
     Open requests of each side, permissions, tool calls and terminals that have not
     come to an end, how long each side has been silent, the last lines on stderr, and
     how the agent ended. Ages reach to now for a connection that runs, else to its
-    end, or to the message of --at.
+    end; with --at to that message, or to that time.
     """
     from acp_proxy.views.parts import seqs_of
     from acp_proxy.views.pending import pending_document, pending_page
@@ -71,15 +71,22 @@ def _seen(recording: "Recording", connection: str, at: str | None) -> "Seen":
         list(recording.unanswered(row.id, at=seq)),
         newest,
         recording.newest(row.id, "stderr", at=seq, limit=_STDERR_LINES),
-        _clock(recording, row, seq, is_end=at is None),
+        _clock(recording, row, seq, at),
     )
 
 
-def _clock(recording: "Recording", row: "ConnectionRow", seq: int, *, is_end: bool) -> "Clock":
+def _clock(recording: "Recording", row: "ConnectionRow", seq: int, at: str | None) -> "Clock":
     from acp_proxy.views.pending import Clock
+    from acp_proxy.views.points import parse_point
 
-    if is_end and row.status == "running":
+    if at is not None:
+        point = parse_point(at)
+        if point.kind == "elapsed":
+            return Clock(None, point.value)
+        if point.kind == "time":
+            return Clock(point.value, None)
+    elif row.status == "running":
         return Clock(time.time_ns(), None)
-    if is_end and row.duration_ns is not None:
+    elif row.duration_ns is not None:
         return Clock(None, row.duration_ns)
     return Clock(None, recording.times(row.id, [seq]).get(seq))

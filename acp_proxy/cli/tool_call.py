@@ -78,7 +78,8 @@ def _history(
 
     number = recording.connection(connection).id
     seq = last_seq(recording, number, at)
-    found = list(tool_call_history(recording.steps(number, at=seq), id_, session))
+    steps = recording.steps(number, at=seq) if seq else ()
+    found = list(tool_call_history(steps, id_, session))
     if not found:
         raise _nothing(number, id_)
     if as_json:

@@ -18,7 +18,7 @@ _ASKS = "session/request_permission"
 
 
 class Clock(NamedTuple):
-    """What ages are measured to: a wall clock for what runs, else a time of the connection."""
+    """What ages are measured to: a time of day, or one since the connection began."""
 
     now_ns: int | None
     elapsed_ns: int | None

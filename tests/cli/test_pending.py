@@ -98,6 +98,24 @@ def test_ages_reach_to_the_end_of_what_has_ended(tmp_path: Path) -> None:
     assert (told["exitCode"], told["signal"]) == (1, None)
 
 
+@pytest.mark.parametrize("point", ["0.95", "2026-01-02T03:04:09.5Z"])
+def test_at_a_time_ages_reach_to_that_time(tmp_path: Path, point: str) -> None:
+    log = put(tmp_path / "log.db", V1)
+    told = document("pending", "--log", log, "--at", point)
+    silent = 50_000_000 if point == "0.95" else 500_000_000
+
+    assert (told["at"], told["silence_ns"]["agent"]) == (9, silent)
+
+
+def test_of_a_connection_without_a_message_nothing_is_pending(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    invoke("import", "-", "--log", log, stdin=b'{"acp-proxy":1,"connection":{}}\n')
+
+    assert document("pending", "--log", log)["conclusion"] == "nothing is pending"
+    for words in (["tool-call", "x"], ["tool-call", "x", "--history"], ["terminal", "x"]):
+        assert "no such t" in invoke(*words, "--log", log, code=1).stderr
+
+
 def test_without_times_there_are_no_ages(tmp_path: Path) -> None:
     line = json.dumps({"from": "client", "message": request(0, "initialize")}).encode()
     invoke("import", "-", "--log", tmp_path / "log.db", stdin=line)
