@@ -14,11 +14,12 @@ from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
 from acp_proxy.state.fold import State
+from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, classify_frame, text_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from acp_proxy.events.event import Event
 
@@ -168,6 +169,19 @@ class Recording:
             QueryError: There is no such connection, or no message of that seq.
 
         """
+        state = State()
+        for state, _ in self.steps(connection, at=at):  # noqa: B007 - the last one is the answer
+            pass
+        return state
+
+    def steps(
+        self, connection: str | int = "latest", *, at: int | None = None
+    ) -> "Iterator[tuple[State, list[Event]]]":
+        """Yield the state just after each message up to one, with the events of that message.
+
+        It is one state, which goes on changing. For a connection that has ended, the end
+        is the last step, with the seq of the last message. Arguments and errors as ``state``.
+        """
         with self._log.snapshot():
             row = self._log.connection(connection)
             if at is not None and not 1 <= at <= row.messages:
@@ -176,14 +190,73 @@ class Recording:
                 )
             last = row.messages if at is None else at
             state = State()
-            for event in self._events(row.id, last):
-                state.apply(event)
+            for events in self._events(row.id, last):
+                for event in events:
+                    state.apply(event)
+                yield state, events
         if last == row.messages and row.status in _ENDED:
-            state.apply(ConnectionEnded(state.seq, None, None, ()))
-        return state
+            end = ConnectionEnded(state.seq, None, None, ())
+            state.apply(end)
+            yield state, [end]
 
-    def _events(self, connection_id: int, last: int) -> "Iterator[Event]":
-        """Yield what the messages of a connection mean, up to the one of seq ``last``."""
+    def resolve(self, connection: str | int, at: str | int) -> int:
+        """Return the seq that a point stands for, as ``state`` and the others take it.
+
+        Args:
+            connection: Of which connection.
+            at: A seq; ``-K``: K messages before the last; seconds since the start, with a point
+                or an ``s`` behind; or a time as in RFC 3339. A time stands for the last message
+                before the first one that came later.
+
+        Raises:
+            QueryError: There is no such point.
+
+        """
+        row = self._log.connection(connection)
+        try:
+            point = parse_point(str(at))
+        except ValueError as error:
+            raise QueryError(str(error)) from error
+        if point.kind == "seq":
+            seq = point.value
+        elif point.kind == "back":
+            seq = row.messages - point.value
+        else:
+            seq = self._seq_at(row, point)
+        if not 1 <= seq <= row.messages:
+            raise QueryError(
+                f'connection {row.id} has no message at "{at}"; it has 1 to {row.messages}'
+            )
+        return seq
+
+    def _seq_at(self, row: ConnectionRow, point: Point) -> int:
+        clock = "elapsed_ns" if point.kind == "elapsed" else "time_ns"
+        later = self._log.first_after(row.id, **{clock: point.value})
+        if later is not None:
+            return later - 1
+        if not self._log.is_timed(row.id, clock):
+            raise QueryError(f"connection {row.id} has no such times; give a SEQ")
+        return row.messages
+
+    def times(self, connection: str | int, seqs: "Iterable[int]") -> dict[int, int | None]:
+        """Return when messages came, in ns since the connection began; None for unknown."""
+        return self._log.times(self._log.connection(connection).id, seqs)
+
+    def unanswered(self, connection: str | int, *, at: int) -> "Iterator[MessageRow]":
+        """Yield the requests up to a message that nothing up to there answers."""
+        wanted = MessageFilter(until_seq=at, unanswered=True)
+        return self._log.messages(self._log.connection(connection).id, wanted)
+
+    def newest(
+        self, connection: str | int, stream: str, *, at: int, limit: int = 1
+    ) -> list[MessageRow]:
+        """Return the last messages of a stream up to one, in order."""
+        wanted = MessageFilter(stream=stream, until_seq=at, limit=limit)
+        number = self._log.connection(connection).id
+        return list(self._log.messages(number, wanted, newest_first=True))[::-1]
+
+    def _events(self, connection_id: int, last: int) -> "Iterator[list[Event]]":
+        """Yield what each message of a connection means, up to the one of seq ``last``."""
         decoder = Decoder()
         for frame in self._log.frames(connection_id):
             decoder.seq = frame.seq - 1  # the log's own count, whatever is missing
@@ -196,7 +269,7 @@ class Recording:
             for message in messages:
                 if decoder.seq >= last:
                     return
-                yield from decoder.add(direction, message)
+                yield decoder.add(direction, message)
 
     def counts(self) -> dict[str, int]:
         """Return how many connections, frames and messages there are."""

@@ -1,6 +1,7 @@
 """What several commands share: the log option, the connection argument, opening, JSON output."""
 
 import contextlib
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,13 @@ from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
-from acp_proxy.views.tables import command_text
+from acp_proxy.views.tables import command_text, fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.state.fold import State
 
 log_option = click.option(
     "--log",
@@ -25,6 +29,13 @@ log_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 jsonl_option = click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON object a line.")
+at_option = click.option(
+    "--at",
+    metavar="POINT",
+    help="Just after this message (17), so many before the last (-3), at a time (RFC 3339), or at "
+    "seconds since the start, with a point or an s (4.25, 90s); default: the last.",
+)
+session_option = click.option("--session", metavar="ID", help="Only this session.")
 connection_argument = click.argument("connection", default="latest")
 
 
@@ -80,6 +91,35 @@ def warn_of(waiting: "Iterable[Waiting]") -> None:
             f"{visible(journal.path)}): {visible(journal.why)}; {visible(journal.remedy)}",
             err=True,
         )
+
+
+def state_at(
+    recording: Recording, connection: str, at: str | None
+) -> "tuple[ConnectionRow, State]":
+    """Return a connection, and what was true on it at a point as people write it."""
+    row = recording.connection(connection)
+    return row, recording.state(row.id, at=None if at is None else recording.resolve(row.id, at))
+
+
+def last_seq(recording: Recording, connection: str | int, at: str | None) -> int:
+    """Return the seq of a point as people write it; without one, of the last message."""
+    if at is None:
+        return recording.connection(connection).messages
+    return recording.resolve(connection, at)
+
+
+def echo_table(text: str) -> None:
+    """Print a table, cut at the width of a terminal if it goes to one."""
+    if sys.stdout.isatty():
+        text = fit(text, shutil.get_terminal_size().columns)
+    click.echo(text)
+
+
+def place_of(words: tuple[str, ...], what: str) -> tuple[str, str]:
+    """Return connection and id of the arguments ``[CONNECTION] ID``."""
+    if len(words) > 2:  # noqa: PLR2004 - two arguments
+        raise click.UsageError(f"give a connection and the id of a {what}, or the id alone")
+    return (words[0] if len(words) > 1 else "latest"), words[-1]
 
 
 def write_json(objects: "Iterable[dict[str, Any]]") -> bool:

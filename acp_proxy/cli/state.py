@@ -4,19 +4,27 @@ import sys
 
 import click
 
-from acp_proxy.cli.options import connection_argument, json_option, log_option, opened
+from acp_proxy.cli.options import (
+    at_option,
+    connection_argument,
+    json_option,
+    log_option,
+    opened,
+    session_option,
+    state_at,
+)
 
 
 @click.command()
 @connection_argument
 @log_option
-@click.option("--at", type=int, metavar="SEQ", help="Just after this message; default: the last.")
-@click.option("--session", metavar="ID", help="Only this session.")
+@at_option
+@session_option
 @json_option
 def state(
-    connection: str, log: str | None, at: int | None, session: str | None, as_json: bool
+    connection: str, log: str | None, at: str | None, session: str | None, as_json: bool
 ) -> None:
-    """Show what was true on CONNECTION just after message SEQ.
+    """Show what was true on CONNECTION just after a message.
 
     Of each session: tool calls, terminals, permissions, messages, plans, turns and
     the rest, as the messages up to that one tell. Exits with 1 when there is no
@@ -25,8 +33,8 @@ def state(
     from acp_proxy.views.state_json import state_document, state_text
 
     with opened(log) as recording:
-        row = recording.connection(connection)
-        document = state_document(recording.state(row.id, at=at), row.id, session)
+        row, found = state_at(recording, connection, at)
+        document = state_document(found, row.id, session)
     if as_json:
         click.echo(state_text(document))
     else:

@@ -20,7 +20,7 @@ from acp_proxy.log.rows import (
 from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 KEPT_RAW = MAX_PARSED
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
@@ -30,6 +30,10 @@ _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
+_UNANSWERED = (
+    f"m.kind_code = {KINDS.index('request')} AND NOT EXISTS (SELECT 1 FROM messages a WHERE "
+    "a.connection_id = m.connection_id AND a.request_seq = m.seq AND a.seq <= ?)"
+)
 
 
 class MessageFilter(NamedTuple):
@@ -48,6 +52,7 @@ class MessageFilter(NamedTuple):
         grep: Text that the frame contains, as UTF-8 or escaped as in JSON.
         odd: Only what is flagged or invalid.
         limit: At most so many.
+        unanswered: Only requests that nothing up to ``until_seq`` answers.
 
     """
 
@@ -63,6 +68,7 @@ class MessageFilter(NamedTuple):
     grep: str | None = None
     odd: bool = False
     limit: int | None = None
+    unanswered: bool = False
 
 
 ALL_MESSAGES = MessageFilter()
@@ -180,7 +186,12 @@ class LogReader:
                 yield row[0], IndexRow(*row[1:])
 
     def messages(
-        self, connection_id: int, wanted: MessageFilter = ALL_MESSAGES, *, raw: int = _PREFIX
+        self,
+        connection_id: int,
+        wanted: MessageFilter = ALL_MESSAGES,
+        *,
+        raw: int = _PREFIX,
+        newest_first: bool = False,
     ) -> "Iterator[MessageRow]":
         """Yield messages of a connection in order.
 
@@ -188,6 +199,7 @@ class LogReader:
             connection_id: Whose.
             wanted: Which.
             raw: How many bytes of the frame to return with each.
+            newest_first: The other way round.
 
         """
         conditions, values = _conditions(wanted)
@@ -198,7 +210,8 @@ class LogReader:
             "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?) FROM messages m "
             "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
-            f"WHERE m.connection_id = ?{conditions} ORDER BY m.seq LIMIT ?"
+            f"WHERE m.connection_id = ?{conditions} "
+            f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
         limit = -1 if wanted.limit is None else wanted.limit
         with schema.explaining(self.path):
@@ -243,6 +256,42 @@ class LogReader:
             row = self._db.execute(
                 "SELECT seq FROM messages WHERE connection_id = ? AND request_seq = ?",
                 (connection_id, seq),
+            ).fetchone()
+        return None if row is None else int(row[0])
+
+    def times(self, connection_id: int, seqs: "Iterable[int]") -> dict[int, int | None]:
+        """Return when messages came, in ns since the connection began; None for unknown."""
+        with schema.explaining(self.path):
+            return dict(
+                self._db.execute(
+                    "SELECT m.seq, f.elapsed_ns FROM messages m JOIN frames f ON "
+                    "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
+                    "AND m.seq IN (SELECT value FROM json_each(?))",
+                    (connection_id, json.dumps(sorted(set(seqs)))),
+                )
+            )
+
+    def first_after(
+        self, connection_id: int, *, elapsed_ns: int | None = None, time_ns: int | None = None
+    ) -> int | None:
+        """Return the first message that came later than a point in time, None when none did.
+
+        Give one of the two clocks. Messages without that time count as no later.
+        """
+        column, value = ("time_ns", time_ns) if elapsed_ns is None else ("elapsed_ns", elapsed_ns)
+        return self._first_frame(connection_id, f"{column} > ?", value)
+
+    def is_timed(self, connection_id: int, clock: str) -> bool:
+        """Tell whether any message has a time on ``elapsed_ns`` or ``time_ns``."""
+        column = "time_ns" if clock == "time_ns" else "elapsed_ns"
+        return self._first_frame(connection_id, f"{column} IS NOT NULL") is not None
+
+    def _first_frame(self, connection_id: int, condition: str, *values: object) -> int | None:
+        with schema.explaining(self.path):
+            row = self._db.execute(
+                f"SELECT seq FROM frames WHERE id BETWEEN ? AND ? AND {condition} "
+                "ORDER BY id LIMIT 1",
+                (frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1, *values),
             ).fetchone()
         return None if row is None else int(row[0])
 
@@ -291,6 +340,9 @@ def _conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
         needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
         parts.append("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")")
         values.extend(sorted(needles))
+    if wanted.unanswered:
+        parts.append(_UNANSWERED)
+        values.append(2**62 if wanted.until_seq is None else wanted.until_seq)
     return "".join(f" AND {part}" for part in parts), values
 
 

@@ -68,8 +68,7 @@ def _turn(turn: dict[str, Any]) -> str:
 
 def _tool_call(call: dict[str, Any]) -> str:
     title = call.get("title", call.get("name", ""))
-    items = Counter(_kind(item) for item in call["content"])
-    content = ", ".join(f"{count} {kind}" for kind, count in items.items())
+    content = content_summary(call["content"])
     return _line(
         f"{_text(call['status']):<11} {_text(call['kind']):<7}",
         _text(call["toolCallId"]),
@@ -78,36 +77,66 @@ def _tool_call(call: dict[str, Any]) -> str:
     )
 
 
-def _terminal(terminal: dict[str, Any]) -> str:
+def content_summary(content: list[Any]) -> str:
+    """Return how many items of which kind there are."""
+    items = Counter(_kind(item) for item in content)
+    return ", ".join(f"{count} {kind}" for kind, count in items.items())
+
+
+def exit_text(terminal: dict[str, Any]) -> str:
+    """Return whether a terminal has exited, and how."""
     status = terminal.get("exitStatus")
     if status is None:
-        how = "not exited"
-    else:
-        how = " ".join(
-            ["exited"]
-            + [_text(status[key]) for key in ("exitCode", "signal") if status.get(key) is not None]
-        )
+        return "not exited"
+    told = [_text(status[key]) for key in ("exitCode", "signal") if status.get(key) is not None]
+    return " ".join(["exited", *told])
+
+
+def output_bytes(terminal: dict[str, Any]) -> bytes | None:
+    """Return a terminal's output, None when it is unknown."""
     output = terminal.get("output")
-    size = "output unknown"
-    if output is not None:
-        size = f"{len(base64.b64decode(output['data']))} bytes"
+    return None if output is None else base64.b64decode(output["data"])
+
+
+def _terminal(terminal: dict[str, Any]) -> str:
+    output = output_bytes(terminal)
+    size = "output unknown" if output is None else f"{len(output)} bytes"
     words = [word for word in ("killed", "released") if word in terminal]
     return _line(
         f"{terminal['owner']:<6} {_text(terminal['terminalId'])}",
-        ", ".join([how, size, *words]),
+        ", ".join([exit_text(terminal), size, *words]),
         _text(terminal.get("command", "")),
     )
 
 
 def _permission(permission: dict[str, Any]) -> str:
-    answer = permission["status"]
+    request = f"request {_text(permission['requestId'])}"
+    return _line(request, answer_text(permission), permission_title(permission))
+
+
+def answer_text(permission: dict[str, Any]) -> str:
+    """Return how a permission was answered."""
     if "optionId" in permission:
-        answer = f"{answer} {_text(permission['optionId'])}"
-    call = permission.get("toolCall")
+        return f"{permission['status']} {_text(permission['optionId'])}"
+    return str(permission["status"])
+
+
+def permission_title(permission: dict[str, Any]) -> str:
+    """Return what a permission was asked for: its title, else that of its tool call or its id."""
     title = permission.get("title")
-    if title is None and isinstance(call, dict):
+    call = asked_tool_call(permission)
+    if title is None and call is not None:
         title = call.get("title", call.get("toolCallId"))
-    return _line(f"request {_text(permission['requestId'])}", answer, _text(title or ""))
+    return _text("" if title is None else title)
+
+
+def asked_tool_call(permission: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the tool call that a permission is about, as it was sent with it (v1, v2)."""
+    call = permission.get("toolCall")
+    subject = permission.get("subject")
+    if call is None and isinstance(subject, dict):
+        call = subject.get("toolCall")
+    return call if isinstance(call, dict) else None
 
 
 def _message(message: dict[str, Any]) -> str:

@@ -1,0 +1,53 @@
+"""``acp-proxy diff``: what changed between two points of a connection."""
+
+import sys
+
+import click
+
+from acp_proxy.cli.options import connection_argument, json_option, log_option, opened
+
+
+@click.command()
+@connection_argument
+@log_option
+@click.option(
+    "--at",
+    "points",
+    metavar="POINT",
+    multiple=True,
+    required=True,
+    help="Give it twice: from just after this point, to just after that one. As with state.",
+)
+@click.option("--session", metavar="ID", help="Only this session.")
+@json_option
+def diff(
+    connection: str, log: str | None, points: tuple[str, ...], session: str | None, as_json: bool
+) -> None:
+    """Show what changed in the state of CONNECTION between two points.
+
+    + was added, - was removed, ~ was changed; values are compared as they were
+    written: false is not 0, 1 is not 1.0. Exits with 1 when nothing changed.
+    """
+    from acp_proxy.views.changes import change_object, change_text, changes
+    from acp_proxy.views.state_json import state_document, state_text
+
+    if len(points) != 2:  # noqa: PLR2004 - from and to
+        raise click.UsageError("give --at twice: acp-proxy diff latest --at 10 --at 20")
+    with opened(log) as recording:
+        row = recording.connection(connection)
+        documents = [
+            state_document(
+                recording.state(row.id, at=recording.resolve(row.id, at)), row.id, session
+            )
+            for at in points
+        ]
+    seqs = [document.pop("at") for document in documents]
+    found = changes(*documents)
+    if as_json:
+        told = {"connection": row.id, "from": seqs[0], "to": seqs[1]}
+        click.echo(state_text({**told, "changes": [change_object(change) for change in found]}))
+    else:
+        for change in found:
+            click.echo(change_text(change))
+    if not found:
+        sys.exit(1)

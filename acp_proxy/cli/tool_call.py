@@ -1,0 +1,93 @@
+"""``acp-proxy tool-call``: one tool call whole, or its history."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from acp_proxy.cli.options import (
+    Failure,
+    at_option,
+    json_option,
+    last_seq,
+    log_option,
+    opened,
+    place_of,
+    session_option,
+    state_at,
+)
+
+if TYPE_CHECKING:
+    from acp_proxy.recording import Recording
+
+
+@click.command("tool-call")
+@click.argument("place", nargs=-1, required=True, metavar="[CONNECTION] ID")
+@log_option
+@at_option
+@session_option
+@click.option("--history", is_flag=True, help="Each message about it, and what that changed.")
+@json_option
+def tool_call(
+    place: tuple[str, ...],
+    log: str | None,
+    at: str | None,
+    session: str | None,
+    history: bool,
+    as_json: bool,
+) -> None:
+    """Show tool call ID of CONNECTION (default: latest) whole.
+
+    With its input and output, its content, diffs as unified diffs, the permissions
+    that were asked for it and the terminals that it embeds. Exits with 1 when there
+    is no such tool call.
+    """
+    from acp_proxy.views.parts import seqs_of
+    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.thing_pages import tool_call_page, with_belongings
+
+    connection, id_ = place_of(place, "tool call")
+    with opened(log) as recording:
+        if history:
+            click.echo(_history(recording, connection, at, id_, session, as_json=as_json))
+            return
+        row, state = state_at(recording, connection, at)
+        document = with_belongings(state_document(state, row.id, session), id_)
+        if not document["sessions"]:
+            raise _nothing(row.id, id_)
+        if as_json:
+            click.echo(state_text(document))
+        else:
+            seqs = set().union(
+                *(seqs_of(document, key) for key in ("toolCalls", "permissions", "terminals"))
+            )
+            times = recording.times(row.id, seqs)
+            click.echo("\n\n".join(tool_call_page(one, times) for one in document["sessions"]))
+
+
+def _history(
+    recording: "Recording",
+    connection: str,
+    at: str | None,
+    id_: str,
+    session: str | None,
+    *,
+    as_json: bool,
+) -> str:
+    from acp_proxy.views.history import history_page, tool_call_history
+    from acp_proxy.views.state_json import state_text
+
+    number = recording.connection(connection).id
+    seq = last_seq(recording, number, at)
+    steps = recording.steps(number, at=seq) if seq else ()
+    found = list(tool_call_history(steps, id_, session))
+    if not found:
+        raise _nothing(number, id_)
+    if as_json:
+        return state_text({"connection": number, "at": seq, "history": found})
+    return history_page(found, recording.times(number, [entry["seq"] for entry in found]))
+
+
+def _nothing(number: int, id_: str) -> Failure:
+    return Failure(
+        f'connection {number} has no such tool call "{id_}"; acp-proxy tool-calls lists them'
+    )

@@ -1,0 +1,66 @@
+"""``acp-proxy tool-calls``: the tool calls of a connection."""
+
+import sys
+from typing import Any
+
+import click
+
+from acp_proxy.cli.options import (
+    at_option,
+    connection_argument,
+    echo_table,
+    json_option,
+    log_option,
+    opened,
+    session_option,
+    state_at,
+)
+from acp_proxy.views.parts import FINAL
+
+
+@click.command("tool-calls")
+@connection_argument
+@log_option
+@at_option
+@session_option
+@click.option("--status", metavar="WORD", help="Only what stands so: pending, completed ...")
+@click.option("--kind", metavar="WORD", help="Only this kind: read, edit, execute ...")
+@click.option("--unfinished", is_flag=True, help=f"Only what is not {', '.join(FINAL)}.")
+@json_option
+def tool_calls(
+    connection: str,
+    log: str | None,
+    at: str | None,
+    session: str | None,
+    status: str | None,
+    kind: str | None,
+    unfinished: bool,
+    as_json: bool,
+) -> None:
+    """List the tool calls of CONNECTION (default: latest).
+
+    FIRST and LAST are the messages that first mentioned and last changed the call,
+    TOOK the time between them; CONTENT counts its items. Exits with 1 when nothing
+    fits.
+    """
+    from acp_proxy.views.parts import narrowed, seqs_of
+    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.state_tables import tool_calls_table
+
+    def fits(call: dict[str, Any]) -> bool:
+        return (
+            status in (None, call["status"])
+            and kind in (None, call["kind"])
+            and not (unfinished and call["status"] in FINAL)
+        )
+
+    with opened(log) as recording:
+        row, state = state_at(recording, connection, at)
+        document = narrowed(state_document(state, row.id, session), "toolCalls", fits)
+        if as_json:
+            click.echo(state_text(document))
+        elif document["sessions"]:
+            times = recording.times(row.id, seqs_of(document, "toolCalls"))
+            echo_table(tool_calls_table(document, times))
+    if not document["sessions"]:
+        sys.exit(1)

@@ -1,0 +1,158 @@
+"""Tool calls, terminals, permissions and sessions as tables, from the JSON form of state."""
+
+from typing import Any
+
+from acp_proxy.views.parts import Thing, things, took
+from acp_proxy.views.preview import clip
+from acp_proxy.views.safe_text import visible
+from acp_proxy.views.state_page import (
+    answer_text,
+    content_summary,
+    exit_text,
+    output_bytes,
+    permission_title,
+)
+from acp_proxy.views.tables import table
+from acp_proxy.views.units import duration, size
+
+Times = dict[int, int | None]
+"""When messages came, in ns since the connection began."""
+
+_CELL = 60
+
+
+def tool_calls_table(document: Thing, times: Times) -> str:
+    """Return the tool calls, one a line."""
+    return table(
+        ("ID", "NAME", "KIND", "STATUS", "FIRST", "LAST", "TOOK", "CONTENT", "TITLE", "SESSION"),
+        (
+            (
+                _cell(call["toolCallId"]),
+                _cell(call.get("name")),
+                _cell(call["kind"]),
+                _cell(call["status"]),
+                call["firstSeq"],
+                call["lastSeq"],
+                duration(took(times, call["firstSeq"], call["lastSeq"])),
+                content_summary(call["content"]),
+                _cell(call.get("title")),
+                _cell(session),
+            )
+            for session, call in things(document, "toolCalls")
+        ),
+        right="FIRST LAST TOOK",
+    )
+
+
+def terminals_table(document: Thing, times: Times) -> str:
+    """Return the terminals, one a line."""
+    return table(
+        ("ID", "OWNER", "STATE", "OUTPUT", "FIRST", "LAST", "TOOK", "COMMAND", "SESSION"),
+        (
+            (
+                _cell(terminal["terminalId"]),
+                terminal["owner"],
+                terminal_state(terminal),
+                output_size(terminal),
+                terminal["firstSeq"],
+                terminal["lastSeq"],
+                duration(took(times, terminal["firstSeq"], terminal["lastSeq"])),
+                _cell(terminal_command(terminal)),
+                _cell(session),
+            )
+            for session, terminal in things(document, "terminals")
+        ),
+        right="OUTPUT FIRST LAST TOOK",
+    )
+
+
+def permissions_table(document: Thing, times: Times) -> str:
+    """Return the permissions, one a line."""
+    return table(
+        ("SEQ", "ASKED FOR", "ANSWER", "TOOK", "OPTIONS", "SESSION"),
+        (
+            (
+                permission["seq"],
+                permission_title(permission),
+                answer_text(permission),
+                duration(took(times, permission["seq"], permission.get("answeredSeq"))),
+                options_text(permission),
+                _cell(session),
+            )
+            for session, permission in things(document, "permissions")
+        ),
+        right="SEQ TOOK",
+    )
+
+
+def sessions_table(document: Thing) -> str:
+    """Return the sessions of a connection, one a line."""
+    return table(
+        ("SESSION", "NOW", "MODE", "TURNS", "CALLS", "TERMS", "PERMS", "MESSAGES", "CWD", "TITLE"),
+        (
+            (
+                _cell(session["sessionId"]),
+                session_state(session),
+                _cell(session.get("mode")),
+                len(session.get("turns", ())),
+                len(session["toolCalls"]),
+                len(session["terminals"]),
+                len(session["permissions"]),
+                len(session["messages"]),
+                _cell(session.get("cwd")),
+                _cell(session.get("title")),
+            )
+            for session in document["sessions"]
+        ),
+        right="TURNS CALLS TERMS PERMS MESSAGES",
+    )
+
+
+def session_state(session: Thing) -> str:
+    """Return what goes on in a session, in a word or two."""
+    words: list[str] = [word for word in ("closed", "replaying") if word in session]
+    activity = session.get("activity")
+    turns = session.get("turns", [])
+    if activity is not None:
+        words.append(_cell(activity.get("state")))
+    elif any("endedSeq" not in turn for turn in turns):
+        words.append("running")
+    return " ".join(words) or "idle"
+
+
+def terminal_state(terminal: Thing) -> str:
+    """Return how a terminal stands."""
+    words = [word for word in ("killed", "released") if word in terminal]
+    return " ".join([exit_text(terminal), *words])
+
+
+def terminal_command(terminal: Thing) -> str:
+    """Return a terminal's command with its arguments, near enough to recognise it."""
+    args = terminal.get("args", [])
+    return " ".join(map(str, [terminal.get("command", ""), *args]))
+
+
+def output_size(terminal: Thing) -> str:
+    """Return how much output there is, and whether it is all."""
+    output = output_bytes(terminal)
+    if output is None:
+        return "unknown"
+    return size(len(output)) + (" cut" if terminal.get("truncated") else "")
+
+
+def options_text(permission: Thing) -> str:
+    """Return what could be answered."""
+    options = permission.get("options")
+    if not isinstance(options, list):
+        return ""
+    return _cell(", ".join(_option(option) for option in options))
+
+
+def _option(option: Any) -> str:
+    if not isinstance(option, dict):
+        return "?"
+    return f"{option.get('optionId', '?')} ({option.get('kind', '?')})"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else clip(visible(str(value)[: 4 * _CELL]), _CELL)
