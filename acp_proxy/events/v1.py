@@ -67,7 +67,8 @@ def _read_tool_call(
     content = patch.items("content")
     if type(content) is list:
         for index, item in enumerate(content):
-            if type(item) is dict and item.get("type") not in ITEM_TYPES:
+            kind = item.get("type") if type(item) is dict else None
+            if type(item) is dict and not (type(kind) is str and kind in ITEM_TYPES):
                 patch.note(f"content[{index}]: its type is unknown in version 1: kept as sent")
     meta = patch.object("_meta")
     call = event_type(
