@@ -34,6 +34,7 @@ _SWITCH_SECONDS = 0.0005
 _IMPATIENT_SECONDS = 0.5
 """A client that asked for the end and has read nothing for so long wants no more."""
 _SOON_SECONDS = 2.0
+"""A signal that came so long before the agent's end did not ask for it."""
 _HANG_UP_SECONDS = 0.05
 """When a terminal ends, its signal must reach the agent before the end of file does."""
 

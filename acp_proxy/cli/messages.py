@@ -1,6 +1,5 @@
 """``acp-proxy messages``: the messages of a connection, filtered."""
 
-import shutil
 import sys
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ import click
 
 from acp_proxy.cli.options import (
     connection_argument,
+    echo_table,
     json_option,
     jsonl_option,
     log_option,
@@ -75,12 +75,10 @@ def messages(
 
 def _write_tables(rows: "Iterator[MessageRow]") -> bool:
     """Print the rows as tables of some hundred lines; tell whether there was any."""
-    from acp_proxy.views.tables import fit, message_cells, messages_table
+    from acp_proxy.views.tables import message_cells, messages_table
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     found = False
     while block := list(islice(rows, _BLOCK)):
-        text = messages_table([message_cells(row, preview(row)) for row in block])
-        click.echo(text if width is None else fit(text, width))
+        echo_table(messages_table([message_cells(row, preview(row)) for row in block]))
         found = True
     return found

@@ -17,7 +17,7 @@ from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import command_text, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
@@ -113,6 +113,36 @@ def echo_table(text: str) -> None:
     if sys.stdout.isatty():
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
+
+
+def list_things(
+    recording: Recording,
+    document: dict[str, Any],
+    key: str,
+    table: "Callable[[dict[str, Any], dict[int, int | None]], str]",
+    *,
+    as_json: bool,
+) -> None:
+    """Print one list of a narrowed state document; exit with 1 when nothing is in it.
+
+    Args:
+        recording: The log that the document is of.
+        document: As ``views.parts.narrowed`` returns it.
+        key: Which list it was narrowed to.
+        table: Lays it out, given when its messages came.
+        as_json: Whether to print the document instead.
+
+    """
+    from acp_proxy.views.parts import seqs_of
+    from acp_proxy.views.state_json import state_text
+
+    if as_json:
+        click.echo(state_text(document))
+    elif document["sessions"]:
+        times = recording.times(document["connection"], seqs_of(document, key))
+        echo_table(table(document, times))
+    if not document["sessions"]:
+        sys.exit(1)
 
 
 def place_of(words: tuple[str, ...], what: str) -> tuple[str, str]:

@@ -1,14 +1,12 @@
 """``acp-proxy permissions``: what was asked, what was answered, and how long that took."""
 
-import sys
-
 import click
 
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
-    echo_table,
     json_option,
+    list_things,
     log_option,
     opened,
     session_option,
@@ -36,8 +34,8 @@ def permissions(
     SEQ is the request; TOOK the time until its answer. Exits with 1 when nothing
     fits.
     """
-    from acp_proxy.views.parts import narrowed, seqs_of
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.parts import narrowed
+    from acp_proxy.views.state_json import state_document
     from acp_proxy.views.state_tables import permissions_table
 
     with opened(log) as recording:
@@ -47,10 +45,4 @@ def permissions(
             "permissions",
             lambda permission: not pending or permission["status"] == "pending",
         )
-        if as_json:
-            click.echo(state_text(document))
-        elif document["sessions"]:
-            times = recording.times(row.id, seqs_of(document, "permissions"))
-            echo_table(permissions_table(document, times))
-    if not document["sessions"]:
-        sys.exit(1)
+        list_things(recording, document, "permissions", permissions_table, as_json=as_json)

@@ -1,6 +1,5 @@
 """``acp-proxy terminals`` and ``terminal``: the terminals of a connection, and one whole."""
 
-import sys
 from typing import Any
 
 import click
@@ -9,8 +8,8 @@ from acp_proxy.cli.options import (
     Failure,
     at_option,
     connection_argument,
-    echo_table,
     json_option,
+    list_things,
     log_option,
     only_one,
     opened,
@@ -49,8 +48,8 @@ def terminals(
     (version 1, told in _meta). FIRST and LAST are the messages that first mentioned
     and last changed it, TOOK the time between them. Exits with 1 when nothing fits.
     """
-    from acp_proxy.views.parts import narrowed, seqs_of
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.parts import narrowed
+    from acp_proxy.views.state_json import state_document
     from acp_proxy.views.state_tables import terminals_table
 
     with opened(log) as recording:
@@ -60,13 +59,7 @@ def terminals(
             "terminals",
             lambda one: owner in (None, one["owner"]) and not (unfinished and "exitStatus" in one),
         )
-        if as_json:
-            click.echo(state_text(document))
-        elif document["sessions"]:
-            times = recording.times(row.id, seqs_of(document, "terminals"))
-            echo_table(terminals_table(document, times))
-    if not document["sessions"]:
-        sys.exit(1)
+        list_things(recording, document, "terminals", terminals_table, as_json=as_json)
 
 
 @click.command()

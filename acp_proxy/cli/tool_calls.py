@@ -1,6 +1,5 @@
 """``acp-proxy tool-calls``: the tool calls of a connection."""
 
-import sys
 from typing import Any
 
 import click
@@ -8,14 +7,14 @@ import click
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
-    echo_table,
     json_option,
+    list_things,
     log_option,
     opened,
     session_option,
     state_at,
 )
-from acp_proxy.views.parts import FINAL
+from acp_proxy.events.labels import FINAL_STATUSES
 
 
 @click.command("tool-calls")
@@ -25,7 +24,7 @@ from acp_proxy.views.parts import FINAL
 @session_option
 @click.option("--status", metavar="WORD", help="Only what stands so: pending, completed ...")
 @click.option("--kind", metavar="WORD", help="Only this kind: read, edit, execute ...")
-@click.option("--unfinished", is_flag=True, help=f"Only what is not {', '.join(FINAL)}.")
+@click.option("--unfinished", is_flag=True, help=f"Only what is not {', '.join(FINAL_STATUSES)}.")
 @json_option
 def tool_calls(
     connection: str,
@@ -43,24 +42,18 @@ def tool_calls(
     TOOK the time between them; CONTENT counts its items. Exits with 1 when nothing
     fits.
     """
-    from acp_proxy.views.parts import narrowed, seqs_of
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.parts import narrowed
+    from acp_proxy.views.state_json import state_document
     from acp_proxy.views.state_tables import tool_calls_table
 
     def fits(call: dict[str, Any]) -> bool:
         return (
             status in (None, call["status"])
             and kind in (None, call["kind"])
-            and not (unfinished and call["status"] in FINAL)
+            and not (unfinished and call["status"] in FINAL_STATUSES)
         )
 
     with opened(log) as recording:
         row, state = state_at(recording, connection, at)
         document = narrowed(state_document(state, row.id, session), "toolCalls", fits)
-        if as_json:
-            click.echo(state_text(document))
-        elif document["sessions"]:
-            times = recording.times(row.id, seqs_of(document, "toolCalls"))
-            echo_table(tool_calls_table(document, times))
-    if not document["sessions"]:
-        sys.exit(1)
+        list_things(recording, document, "toolCalls", tool_calls_table, as_json=as_json)

@@ -8,6 +8,7 @@ they cannot differ. Pure: it gets times, it reads no clock.
 from typing import Any, NamedTuple
 
 from acp_proxy.events.labels import (
+    FINAL_STATUSES,
     NO_LABELS,
     V1_ONLY_METHODS,
     V1_ONLY_UPDATES,
@@ -38,7 +39,6 @@ _KIND_CODES = {
     Kind.INVALID: 5,
 }
 _INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
-_FINAL = ("completed", "failed", "cancelled")
 _ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
 
@@ -95,6 +95,14 @@ class Indexer:
             self.seq += 1
             entries.append(self._entry(direction, stream, frame, message, elapsed_ns))
         return entries
+
+    def rows(
+        self, direction: Direction, frame: Frame, elapsed_ns: int | None
+    ) -> list[tuple[Any, ...]]:
+        """Return the index entries of the next frame as ``add`` does, each after its seq."""
+        seq = self.seq + 1
+        entries = self.add(direction, frame, elapsed_ns)
+        return [(seq + n, *entry) for n, entry in enumerate(entries)]
 
     def pending(self) -> list[int]:
         """Return the seqs of the requests that are not answered yet."""
@@ -219,7 +227,7 @@ class Indexer:
                 flags = (*flags, "no-status")
         elif key in self._final_calls:
             flags = (*flags, "after-final")
-        if status in _FINAL:
+        if status in FINAL_STATUSES:
             self._final_calls.add(key)
         return flags
 

@@ -26,6 +26,8 @@ V2_ONLY_UPDATES = frozenset({
     "terminal_update", "terminal_output_chunk",
 })  # fmt: skip
 """Update kinds that exist in version 2 only (acp-facts B)."""
+FINAL_STATUSES = ("completed", "failed", "cancelled")
+"""Statuses of a tool call that is over; any other, known or not, counts as in progress."""
 V1_ONLY_METHODS = frozenset({
     "authenticate", "logout", "session/load", "session/set_mode", "fs/read_text_file",
     "fs/write_text_file", "terminal/create", "terminal/output", "terminal/wait_for_exit",

@@ -223,11 +223,11 @@ class Ingest:
 
     def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
         elapsed_ns = self._elapsed(record)
-        seq = self._index.seq + 1
-        entries = self._index.add(DIRECTIONS[stream], frame, elapsed_ns)
+        entries = self._index.rows(DIRECTIONS[stream], frame, elapsed_ns)
+        seq = entries[0][0]
         row = FrameToWrite(seq, stream, frame.offset, record.time_ns, elapsed_ns, raw)
         self._frames.append(row)
-        self._entries += [(seq + n, *entry) for n, entry in enumerate(entries)]
+        self._entries += entries
 
     def _pieces(self, stream: Stream, frame: Frame, position: int) -> "Iterator[bytes]":
         """Yield the bytes of a long frame from the journal."""

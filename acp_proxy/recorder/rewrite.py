@@ -59,13 +59,10 @@ def import_connection(
         for frame in frames:
             first, last = first or frame, frame
             stream = STREAMS.index(frame.stream)
-            seq = index.seq + 1
-            found = index.add(
-                Direction(frame.stream),
-                _as_framed(offsets[stream], frame.raw),
-                frame.elapsed_ns,
-            )
-            entries += [(seq + n, *entry) for n, entry in enumerate(found)]
+            framed = _as_framed(offsets[stream], frame.raw)
+            found = index.rows(Direction(frame.stream), framed, frame.elapsed_ns)
+            entries += found
+            seq = found[0][0]
             rows.append(
                 FrameToWrite(
                     seq, stream, offsets[stream], frame.time_ns, frame.elapsed_ns, frame.raw
@@ -109,15 +106,12 @@ def reindex(log: str, connection_id: int) -> None:
     """
     with LogWriter(log) as writer, LogReader(log) as reader:
         index = Indexer()
-        entries = rebuilt(reader, connection_id, index)
+        entries = _rebuilt(reader, connection_id, index)
         writer.replace_index(connection_id, entries, lambda: identity_columns(index))
 
 
-def rebuilt(reader: LogReader, connection_id: int, index: Indexer) -> "Iterator[tuple[Any, ...]]":
+def _rebuilt(reader: LogReader, connection_id: int, index: Indexer) -> "Iterator[tuple[Any, ...]]":
     """Yield the index entries, each after its seq, that the stored frames give."""
     for row in reader.frames(connection_id):
-        seq = index.seq + 1
         frame = Frame(row.offset, row.raw or b"", row.size)
-        found = index.add(Direction(row.stream), frame, row.elapsed_ns)
-        for n, entry in enumerate(found):
-            yield (seq + n, *entry)
+        yield from index.rows(Direction(row.stream), frame, row.elapsed_ns)

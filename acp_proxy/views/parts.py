@@ -6,8 +6,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Thing = dict[str, Any]
-FINAL = ("completed", "failed", "cancelled")
-"""Statuses of a tool call that is over; any other, known or not, counts as in progress."""
 
 
 def narrowed(document: Thing, key: str, fits: "Callable[[Thing], bool]") -> Thing:

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_proxy.views.parts import FINAL, Thing
+from acp_proxy.events.labels import FINAL_STATUSES
+from acp_proxy.views.parts import Thing
 from acp_proxy.views.safe_text import decode, visible
 from acp_proxy.views.state_page import permission_title
 from acp_proxy.views.state_tables import terminal_command, terminal_state
@@ -62,7 +63,7 @@ def unfinished(document: Thing) -> list[Thing]:
     found = []
     for session in document["sessions"]:
         parts = {
-            "toolCalls": [c for c in session["toolCalls"] if c["status"] not in FINAL],
+            "toolCalls": [c for c in session["toolCalls"] if c["status"] not in FINAL_STATUSES],
             "terminals": [
                 t for t in session["terminals"] if not ("exitStatus" in t or "released" in t)
             ],
