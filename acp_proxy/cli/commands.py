@@ -25,6 +25,7 @@ _COMMANDS = {
     "terminal": "acp_proxy.cli.terminals:terminal",
     "pending": "acp_proxy.cli.pending:pending",
     "diff": "acp_proxy.cli.diff:diff",
+    "transcript": "acp_proxy.cli.transcript:transcript",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",

@@ -1,0 +1,185 @@
+"""``acp-proxy transcript``: a connection told from the beginning, to read, share or keep."""
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from acp_proxy.cli.options import (
+    Failure,
+    at_option,
+    connection_argument,
+    last_seq,
+    log_option,
+    opened,
+    session_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_proxy.log.rows import ConnectionRow, MessageRow
+    from acp_proxy.recording import Recording
+    from acp_proxy.views.transcript.source import Redactor
+    from acp_proxy.views.transcript.timeline import Timeline
+
+FORMATS = ("text", "markdown", "html", "json")
+
+
+@click.command()
+@connection_argument
+@log_option
+@session_option
+@at_option
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Default: text.")
+@click.option("-o", "--output", metavar="FILE", help="Where to write; default: stdout.")
+@click.option(
+    "--thoughts/--no-thoughts", default=True, help="With the agent's thoughts or without."
+)
+@click.option("--raw", is_flag=True, help="Blank no secrets.")
+@click.option(
+    "--full", is_flag=True, help="Show long texts whole, and repeated messages one by one."
+)
+@click.option("--no-pager", is_flag=True, help="Do not page on a terminal.")
+def transcript(
+    connection: str,
+    log: str | None,
+    session: str | None,
+    at: str | None,
+    form: str,
+    output: str | None,
+    thoughts: bool,
+    raw: bool,
+    full: bool,
+    no_pager: bool,
+) -> None:
+    """Tell CONNECTION (default: latest) session by session, in order.
+
+    Prompts, messages, thoughts, plans, tool calls with their diffs and terminals,
+    permissions and who waited for them, ends of turns, errors; each once, at its place.
+    The same log gives the same bytes everywhere. Secrets are blanked, and their number
+    told on stderr. Text is paged, and in colour, on a terminal only.
+    """
+    with opened(log) as recording:
+        row = recording.connection(connection)
+        seq = last_seq(recording, row.id, at)
+        timeline = _timeline(recording, row, seq, session, is_raw=raw, is_full=full)
+        if not thoughts:
+            timeline.leave_out_thoughts()
+        is_shown = output in (None, "-") and sys.stdout.isatty() and form == "text"
+        colour = is_shown and not os.environ.get("NO_COLOR")
+        pieces = _writer(form, colour=colour, full=full).pieces(timeline, row, seq)
+        if is_shown and not no_pager:
+            click.echo_via_pager(pieces, color=True if colour else None)
+        elif is_shown:
+            for piece in pieces:
+                click.echo(piece, nl=False, color=colour)
+        else:
+            _write(pieces, output)
+        _tell_blanked(timeline)
+
+
+def _timeline(
+    recording: "Recording",
+    row: "ConnectionRow",
+    seq: int,
+    session: str | None,
+    *,
+    is_raw: bool,
+    is_full: bool,
+) -> "Timeline":
+    """Fold the connection, and gather what is worth telling."""
+    from acp_proxy.state.fold import State
+    from acp_proxy.views.transcript.gathering import Gatherer
+    from acp_proxy.views.transcript.timeline import Timeline
+
+    gatherer = Gatherer(is_full=is_full)
+    state = State()
+    if seq:
+        rows = recording.messages(row.id, until_seq=seq, raw=0)
+        for state, events in recording.steps(row.id, at=seq):
+            message = next(rows, None)  # the end of a connection is a step without a message
+            if message is not None:
+                gatherer.add(message, state, events)
+    if session is not None and session not in state.sessions:
+        raise Failure(
+            f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
+        )
+    return Timeline(_Messages(recording, row.id), gatherer, state, _redactor(is_raw), session)
+
+
+def _redactor(is_raw: bool) -> "Redactor":
+    """Return what blanks secrets."""
+    from acp_proxy.views.transcript.source import NothingBlanked
+
+    del is_raw  # until there is a redactor that blanks anything
+    return NothingBlanked()
+
+
+class _Messages:
+    """The messages of one connection, as the timeline asks for them."""
+
+    def __init__(self, recording: "Recording", connection: int) -> None:
+        self._recording, self._connection = recording, connection
+
+    def row(self, seq: int) -> "MessageRow":
+        """Return a message with its frame."""
+        return self._recording.message(self._connection, seq)
+
+    def lines(self, stream: str, kind: str, first: int, last: int) -> "Iterator[MessageRow]":
+        """Yield the messages of a stream and a kind from one to another."""
+        return self._recording.messages(
+            self._connection, stream=stream, kind=kind, since_seq=first, until_seq=last
+        )
+
+    def times(self, seqs: "Iterable[int]") -> dict[int, int | None]:
+        """Return when messages came, in ns since the connection began."""
+        return self._recording.times(self._connection, seqs)
+
+
+class _Writer(Protocol):
+    """What writes a format."""
+
+    def pieces(self, timeline: "Timeline", row: "ConnectionRow", at: int) -> "Iterator[str]":
+        """Yield the transcript in pieces."""
+
+
+def _writer(form: str, *, colour: bool, full: bool) -> _Writer:
+    """Return what writes a format; each is imported when it is used."""
+    if form == "json":
+        from acp_proxy.views.transcript.json_document import JSONWriter
+
+        return JSONWriter()
+    if form == "html":
+        from acp_proxy.views.transcript.html_page import HTMLWriter
+
+        return HTMLWriter(full=full)
+    if form == "markdown":
+        from acp_proxy.views.transcript.markdown import MarkdownWriter
+
+        return MarkdownWriter(full=full)
+    from acp_proxy.views.transcript.text import TextWriter
+
+    return TextWriter(colour=colour, full=full)
+
+
+def _write(pieces: "Iterable[str]", output: str | None) -> None:
+    """Write the transcript in UTF-8, whatever the locale says."""
+    with contextlib.ExitStack() as stack:
+        if output in (None, "-"):
+            file = sys.stdout.buffer
+        else:
+            try:
+                file = stack.enter_context(open(output, "wb"))
+            except OSError as error:
+                raise Failure(f"cannot write {output}: {error.strerror}") from error
+        for piece in pieces:
+            file.write(piece.encode(errors="backslashreplace"))
+        file.flush()
+
+
+def _tell_blanked(timeline: "Timeline") -> None:
+    if timeline.blanked:
+        click.echo(f"acp-proxy: {timeline.blanked} values were blanked; --raw shows them", err=True)
