@@ -11,10 +11,22 @@ import pytest
 from acp_proxy.journal.records import decode_facts
 from acp_proxy.journal.spool import FALLBACK_ROOTS
 from acp_proxy.journal.tail import JournalReader
+from tests.golden import Golden
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 NOWHERE = "/proc/acp-proxy-test/"
 """Where tests ask for logs that cannot be."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let golden files be written again."""
+    parser.addoption("--update-golden", action="store_true", help="write the golden files again")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare with golden files."""
+    return Golden(update=request.config.getoption("--update-golden"))
 
 
 @pytest.fixture(scope="session")

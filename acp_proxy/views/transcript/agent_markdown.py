@@ -70,7 +70,7 @@ def to_markdown(text: str) -> str | None:
             token.info = _language(token.info)
     if size + len(tokens) > _MOST_TOKENS:
         return None
-    options: dict[str, Any] = {"mdformat": {}, "parser_extension": []}
+    options: dict[str, Any] = {"mdformat": {"number": True}, "parser_extension": []}
     written = visible_lines(MDRenderer().render(tokens, options, {})).strip("\n")
     return written if _is_harmless(written) else None
 

@@ -9,7 +9,7 @@ from acp_proxy.views.state_json import permission_object, terminal_object, tool_
 from acp_proxy.views.transcript.source import Body, body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from acp_proxy.state.messages import Message
     from acp_proxy.state.permissions import Permission
@@ -80,7 +80,7 @@ class Words:
             "entry": "toolCall",
             **_without(told, _OWN),
             **_given(endedSeq=ended),
-            **self.between(call.first_seq, ended),
+            **(self.between(call.first_seq, ended) if ended != call.first_seq else {}),
             **_given(terminals=shown or None),
         }
 
@@ -97,9 +97,14 @@ class Words:
             told["text"] = decode(output)
         return told
 
-    def permission(self, permission: "Permission") -> Entry:
+    def permission(self, permission: "Permission", calls: "Mapping[str, ToolCall]") -> Entry:
         """Tell a question for permission, the answer, and how long it took."""
         told = permission_object(permission)
+        call = told.get("toolCall")
+        id_ = call.get("toolCallId") if isinstance(call, dict) else None
+        about = calls.get(id_) if isinstance(id_, str) else None
+        if about is not None and about.title is not None:
+            told["toolCallTitle"] = about.title
         waited = self.between(permission.seq, permission.answered_seq)
         return {
             "entry": "permission",

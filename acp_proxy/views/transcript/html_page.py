@@ -164,7 +164,9 @@ class HTMLWriter:
             yield f'<span class="{name}">{text}</span>' if name else f"<span>{text}</span>"
 
     def _screen(self, part: Screen) -> "Iterator[str]":
-        yield f"<figure><figcaption><code>{_one(part.title)}</code></figcaption>"
+        yield "<figure>"
+        if part.title:
+            yield f"<figcaption><code>{_one(part.title)}</code></figcaption>"
         if part.text is None:
             yield '<p class="line">its output is not known</p></figure>\n'
             return

@@ -33,9 +33,14 @@ _PROSE = Limits(1000, 0, 8000)
 _CODE = Limits(40, 10, 1000)
 _QUIET = 300
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&#|~!^$]")
-_LIST = re.compile(r"^(\d*)([-+.)])")  # what would begin a list
+_LIST = re.compile(r"^(\d*)([-+.)])(?=\s|$)")  # what would begin a list
 _TICKS = re.compile("`+")
-_STEPS = {"completed": "done: ", "chosen": "chosen: "}
+_STEPS = {
+    "completed": "done: ",
+    "in_progress": "doing: ",
+    "pending": "to do: ",
+    "chosen": "chosen: ",
+}
 
 
 class MarkdownWriter:
@@ -129,7 +134,8 @@ class MarkdownWriter:
         yield from self._fenced(lines_of(part.text), part.language)
 
     def _screen(self, part: Screen) -> "Iterator[str]":
-        yield f"{code_span(part.title)}\n\n"
+        if part.title:
+            yield f"{code_span(part.title)}\n\n"
         if part.text is None:
             yield "(its output is not known)\n"
             return

@@ -10,7 +10,7 @@ from acp_proxy.views.transcript.blocks import (
     terminal_title,
     value_part,
 )
-from acp_proxy.views.transcript.parts import Items, Line, Prose, Shown
+from acp_proxy.views.transcript.parts import Items, Line, Prose, Screen, Shown
 from acp_proxy.views.transcript.wire_shapes import WIRE, error_text, outcome_parts
 from acp_proxy.views.units import duration
 
@@ -117,7 +117,7 @@ def location_text(location: Any) -> str:
 def _terminal(entry: "Entry") -> Shown:
     shown = Shown("terminal", "Terminal", terminal_title(entry))
     shown.facts.append(("id", f"{entry['terminalId']} (of the {entry['owner']})"))
-    shown.parts += terminal_parts(entry, shown.title)
+    shown.parts.append(Screen("", entry.get("text")))
     return shown
 
 
@@ -127,7 +127,10 @@ def _permission(entry: "Entry") -> Shown:
     if call is None and isinstance(subject, dict):
         call = subject.get("toolCall", subject)
     named = call if isinstance(call, dict) else {}
-    title = entry.get("title") or named.get("title") or named.get("command")
+    title = next(
+        (one for one in (entry.get("title"), named.get("title"), named.get("command")) if one),
+        entry.get("toolCallTitle"),
+    )
     shown = Shown("permission", "Permission", str(title or named.get("toolCallId") or ""))
     options = entry.get("options")
     chosen = _chosen(options, entry.get("optionId"))

@@ -129,7 +129,8 @@ class TextWriter:
             yield f"    {self._paint(f'diff {visible(part.title)}', _DIM)}\n"
             yield from self._diff(part)
         elif isinstance(part, Screen):
-            yield f"    {self._paint(visible(part.title), _DIM)}\n"
+            if part.title:
+                yield f"    {self._paint(visible(part.title), _DIM)}\n"
             yield from self._screen(part)
         elif isinstance(part, Items):
             for mark, text in part.rows:

@@ -288,7 +288,7 @@ class _Telling:
             return tell.get(mark.kind, words.prompt)(mark.seq, mark.last)
         if mark.kind in (Kind.NOTIFICATION, Kind.ANSWER):
             tells = words.answer if mark.kind is Kind.ANSWER else words.notification
-            return tells(mark.seq)
+            return tells(mark.last)
         if mark.kind is Kind.PLAN:
             return words.plan(mark.last)
         return words.update(mark.last, "change" if mark.kind is Kind.CHANGE else "update")
@@ -317,7 +317,7 @@ class _Telling:
         return self._words.terminal(self._terminal_of(session, mark))
 
     def _permission(self, session: "Session", mark: Mark) -> Entry:
-        return self._words.permission(session.permissions[mark.thing])
+        return self._words.permission(session.permissions[mark.thing], session.tool_calls)
 
     def _turn_end(self, _session: "Session", mark: Mark) -> Entry:
         usage = self._section.usages.get(mark.seq)

@@ -78,7 +78,9 @@ def _request(entry: "Entry") -> Shown:
 def _notification(entry: "Entry") -> Shown:
     method, params = str(entry["method"]), entry.get("params")
     verb = _TELLS.get(method)
-    shown = Shown("request", entry["from"].capitalize(), verb or method, is_quiet=verb is None)
+    shown = Shown(
+        "request", entry["from"].capitalize(), verb or method, is_quiet=method != "session/cancel"
+    )
     shown.tags += [] if verb is None else [method]
     shown.tags += _alike(entry)
     named = params if isinstance(params, dict) else {}
@@ -92,7 +94,7 @@ def _notification(entry: "Entry") -> Shown:
 
 def _alike(entry: "Entry") -> list[str]:
     times = entry["messages"]
-    return [f"{times} in a row, one of them is shown"] if times > 1 else []
+    return [f"{times} in a row, the last is shown"] if times > 1 else []
 
 
 def _update(entry: "Entry") -> Shown:
