@@ -23,6 +23,8 @@ class Limits(NamedTuple):
 
 
 ALL = Limits(None)
+ONE_LINE = 1000
+"""So many characters are shown of a fact, or of anything else that has one line."""
 
 
 class Hidden(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_proxy.views.safe_text import visible, visible_lines
 from acp_proxy.views.transcript import sgr
 from acp_proxy.views.transcript.agent_markdown import to_html
-from acp_proxy.views.transcript.folding import ALL, Hidden, Limits, folded, lines_of
+from acp_proxy.views.transcript.folding import ALL, ONE_LINE, Hidden, Limits, cut, folded, lines_of
 from acp_proxy.views.transcript.html_style import POLICY, STYLE
 from acp_proxy.views.transcript.parts import (
     Code,
@@ -61,18 +61,18 @@ class HTMLWriter:
             '<meta name="referrer" content="no-referrer">\n'
             '<meta name="color-scheme" content="light dark">\n'
             f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-            f"<header>\n<h1>{title}</h1>\n{_facts(connection_facts(facts))}</header>\n"
+            f"<header>\n<h1>{title}</h1>\n{self._facts(connection_facts(facts))}</header>\n"
         )
-        yield _navigation(timeline)
+        yield self._navigation(timeline)
         yield "<main>\n"
         for number, chapter in enumerate(timeline.chapters(), 1):
             head = chapter.head
             name = (
-                f"Session <code>{_one(head['sessionId'])}</code>"
+                f"Session <code>{_one(self._cut(head['sessionId']))}</code>"
                 if "sessionId" in head
                 else ("Before the first session")
             )
-            yield f'<section id="s{number}">\n<h2>{name}</h2>\n{_facts(head_facts(head))}'
+            yield f'<section id="s{number}">\n<h2>{name}</h2>\n{self._facts(head_facts(head))}'
             for shown in opened_shapes(head):
                 yield from self._entry(shown)
             for entry in chapter.entries:
@@ -92,7 +92,7 @@ class HTMLWriter:
             f'<a class="place" href="#{anchor}">{span}{when}</a></h3>'
         )
         classes = f"entry {shown.sort}"
-        facts = _facts(shown.facts)
+        facts = self._facts(shown.facts)
         if shown.is_quiet and (shown.parts or facts):
             yield f'<details class="{classes}" id="{anchor}"><summary>{headline}</summary>\n{facts}'
             end = "</details>\n"
@@ -127,11 +127,11 @@ class HTMLWriter:
         elif isinstance(part, Screen):
             yield from self._screen(part)
         elif isinstance(part, Items):
-            yield from _items(part, shown)
+            yield from self._items(part, shown)
         elif isinstance(part, Picture):
             yield _picture(part)
         else:
-            yield f'<p class="line">{_one(part.text)}</p>\n'
+            yield f'<p class="line">{_one(self._cut(part.text))}</p>\n'
 
     def _prose(self, part: Prose, shown: Shown) -> "Iterator[str]":
         html = to_html(part.text, keep_lines=shown.sort == "user")
@@ -197,6 +197,38 @@ class HTMLWriter:
             else:
                 yield escape(visible_lines(line)) + "\n"
 
+    def _facts(self, facts: "Iterable[tuple[str, str]]") -> str:
+        rows = "".join(
+            f"<dt>{_one(name)}</dt><dd>{_one(self._cut(value))}</dd>" for name, value in facts
+        )
+        return f"<dl>{rows}</dl>\n" if rows else ""
+
+    def _items(self, part: Items, shown: Shown) -> "Iterator[str]":
+        yield '<ul class="steps">\n'
+        for mark, text in part.rows:
+            known = mark if mark in ("completed", "in_progress", "cancelled", "chosen") else ""
+            name = f"{known} option".strip() if shown.sort == "permission" else known
+            word = f"{_one(self._cut(mark))}: " if mark not in (known, "pending") else ""
+            yield (
+                f'<li class="{name}">{word}{_one(self._cut(text))}</li>\n'
+                if name
+                else (f"<li>{word}{_one(self._cut(text))}</li>\n")
+            )
+        yield "</ul>\n"
+
+    def _navigation(self, timeline: "Timeline") -> str:
+        names = timeline.names()
+        if len(names) < 2:  # noqa: PLR2004 - nothing to choose from
+            return ""
+        rows = "".join(
+            f'<li><a href="#s{number}">{_one(self._cut(name)) if name else "Before the first session"}</a></li>\n'
+            for number, name in enumerate(names, 1)
+        )
+        return f"<nav>\n<ul>\n{rows}</ul>\n</nav>\n"
+
+    def _cut(self, text: str) -> str:
+        return text if self._full else cut(text, ONE_LINE)
+
     def _limits(self, limits: Limits) -> Limits:
         return ALL if self._full else limits
 
@@ -204,11 +236,6 @@ class HTMLWriter:
 def _one(text: str) -> str:
     """Return text harmless and escaped, on one line."""
     return escape(visible(text))
-
-
-def _facts(facts: "Iterable[tuple[str, str]]") -> str:
-    rows = "".join(f"<dt>{_one(name)}</dt><dd>{_one(value)}</dd>" for name, value in facts)
-    return f"<dl>{rows}</dl>\n" if rows else ""
 
 
 def _tag(tag: str) -> str:
@@ -220,17 +247,6 @@ def _tag(tag: str) -> str:
     )
 
 
-def _navigation(timeline: "Timeline") -> str:
-    names = timeline.names()
-    if len(names) < 2:  # noqa: PLR2004 - nothing to choose from
-        return ""
-    rows = "".join(
-        f'<li><a href="#s{number}">{_one(name) if name else "Before the first session"}</a></li>\n'
-        for number, name in enumerate(names, 1)
-    )
-    return f"<nav>\n<ul>\n{rows}</ul>\n</nav>\n"
-
-
 def _not_shown(timeline: "Timeline") -> "Iterator[str]":
     if not timeline.not_shown:
         return
@@ -238,20 +254,6 @@ def _not_shown(timeline: "Timeline") -> "Iterator[str]":
     for sort, number in timeline.not_shown.items():
         yield f"<li>{number} {_one(sort)}</li>\n"
     yield "</ul>\n</section>\n"
-
-
-def _items(part: Items, shown: Shown) -> "Iterator[str]":
-    yield '<ul class="steps">\n'
-    for mark, text in part.rows:
-        known = mark if mark in ("completed", "in_progress", "cancelled", "chosen") else ""
-        name = f"{known} option".strip() if shown.sort == "permission" else known
-        word = f"{_one(mark)}: " if mark not in (known, "pending") else ""
-        yield (
-            f'<li class="{name}">{word}{_one(text)}</li>\n'
-            if name
-            else (f"<li>{word}{_one(text)}</li>\n")
-        )
-    yield "</ul>\n"
 
 
 def _picture(part: Picture) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from acp_proxy.views.safe_text import visible, visible_lines
 from acp_proxy.views.transcript import sgr
 from acp_proxy.views.transcript.agent_markdown import to_markdown
-from acp_proxy.views.transcript.folding import ALL, Hidden, Limits, cut, folded, lines_of
+from acp_proxy.views.transcript.folding import ALL, ONE_LINE, Hidden, Limits, cut, folded, lines_of
 from acp_proxy.views.transcript.parts import (
     Code,
     Diff,
@@ -58,12 +58,12 @@ class MarkdownWriter:
         """Yield the transcript in pieces that end with a line."""
         facts = timeline.facts(row, at)
         yield f"# Transcript of connection {facts['connection']}\n\n"
-        yield from _facts(connection_facts(facts))
+        yield from self._facts(connection_facts(facts))
         for chapter in timeline.chapters():
             head = chapter.head
             if "sessionId" in head:
-                yield f"\n## Session {code_span(head['sessionId'])}\n"
-                yield from _list(head_facts(head))
+                yield f"\n## Session {code_span(self._cut(head['sessionId']))}\n"
+                yield from self._list(head_facts(head))
             else:
                 yield "\n## Before the first session\n"
             for shown in opened_shapes(head):
@@ -84,7 +84,7 @@ class MarkdownWriter:
         words += [f"{since_start(shown.elapsed_ns)} s"] if shown.elapsed_ns is not None else []
         words += [plain_text(tag) for tag in shown.tags if tag]
         yield f"*{', '.join(words)}*\n"
-        yield from _list(shown.facts)
+        yield from self._list(shown.facts)
         for part in shown.parts:
             quote = "> " if shown.sort == "thought" else ""
             text = "".join(self._part(part, shown))
@@ -107,9 +107,10 @@ class MarkdownWriter:
         elif isinstance(part, Items):
             for mark, text in part.rows:
                 sign = _STEPS.get(mark, f"{mark}: " if mark else "")
-                yield f"- {plain_text(sign)}{plain_text(text)}\n"
+                yield f"- {plain_text(self._cut(sign))}{plain_text(self._cut(text))}\n"
         elif isinstance(part, Line | Picture):
-            yield f"({plain_text(part.text if isinstance(part, Line) else part.title)})\n"
+            text = part.text if isinstance(part, Line) else part.title
+            yield f"({plain_text(self._cut(text))})\n"
 
     def _prose(self, part: Prose) -> "Iterator[str]":
         lines = list(folded(lines_of(part.text), self._limits(_PROSE)))
@@ -156,24 +157,25 @@ class MarkdownWriter:
             yield f"{line}\n"
         yield f"{fence}\n"
 
+    def _facts(self, facts: "Iterable[tuple[str, str]]") -> "Iterator[str]":
+        for name, value in facts:
+            yield f"- {name}: {plain_text(self._cut(value))}\n"
+
+    def _list(self, facts: "Iterable[tuple[str, str]]") -> "Iterator[str]":
+        before = "\n"
+        for line in self._facts(facts):
+            yield before + line
+            before = ""
+
+    def _cut(self, text: str) -> str:
+        return text if self._full else cut(text, ONE_LINE)
+
     def _limits(self, limits: Limits) -> Limits:
         return ALL if self._full else limits
 
 
 def _folded(lines: "Iterable[str | Hidden]", limits: Limits) -> "Iterator[str | Hidden]":
     return folded((one.text() if isinstance(one, Hidden) else one for one in lines), limits)
-
-
-def _facts(facts: "Iterable[tuple[str, str]]") -> "Iterator[str]":
-    for name, value in facts:
-        yield f"- {name}: {plain_text(value)}\n"
-
-
-def _list(facts: "Iterable[tuple[str, str]]") -> "Iterator[str]":
-    before = "\n"
-    for line in _facts(facts):
-        yield before + line
-        before = ""
 
 
 def plain_text(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from acp_proxy.views.preview import clip
 from acp_proxy.views.transcript.blocks import (
     block_parts,
     generic,
@@ -10,7 +11,17 @@ from acp_proxy.views.transcript.blocks import (
     terminal_title,
     value_part,
 )
-from acp_proxy.views.transcript.parts import Items, Line, Prose, Screen, Shown
+from acp_proxy.views.transcript.parts import (
+    Code,
+    Diff,
+    Items,
+    Line,
+    Part,
+    Picture,
+    Prose,
+    Screen,
+    Shown,
+)
 from acp_proxy.views.transcript.wire_shapes import WIRE, error_text, outcome_parts
 from acp_proxy.views.units import duration
 
@@ -20,7 +31,8 @@ if TYPE_CHECKING:
     from acp_proxy.views.transcript.entries import Entry
 
 _ROLES = {"user": "User", "agent": "Agent", "thought": "Thought"}
-_TITLE = 300  # characters of a headline
+_TITLE = 300  # characters of a headline, and of what stands above a part
+_TAG = 80
 
 
 def shape(entry: "Entry") -> Shown:
@@ -30,7 +42,9 @@ def shape(entry: "Entry") -> Shown:
     shown.seq = seq
     shown.last = entry.get("lastSeq", seq)
     shown.elapsed_ns = entry.get("elapsed_ns")
-    shown.title = _short(shown.title)
+    shown.title = clip(shown.title, _TITLE)
+    shown.parts = [_with_short_title(part) for part in shown.parts]
+    shown.tags = [clip(tag, _TAG) for tag in shown.tags]
     if entry.get("replay"):
         shown.tags.append("replayed")
     if entry.get("retold"):
@@ -41,8 +55,10 @@ def shape(entry: "Entry") -> Shown:
     return shown
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
+def _with_short_title(part: Part) -> Part:
+    if isinstance(part, Code | Diff | Screen | Picture) and len(part.title) > _TITLE:
+        return part._replace(title=clip(part.title, _TITLE))
+    return part
 
 
 def _message(entry: "Entry") -> Shown:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from acp_proxy.views.safe_text import visible, visible_lines
 from acp_proxy.views.transcript import sgr
-from acp_proxy.views.transcript.folding import ALL, Hidden, Limits, cut, folded, lines_of
+from acp_proxy.views.transcript.folding import ALL, ONE_LINE, Hidden, Limits, cut, folded, lines_of
 from acp_proxy.views.transcript.parts import (
     Code,
     Diff,
@@ -74,7 +74,7 @@ class TextWriter:
         for chapter in timeline.chapters():
             head = chapter.head
             name = (
-                f"Session {head['sessionId']}"
+                f"Session {self._cut(head['sessionId'])}"
                 if "sessionId" in head
                 else "Before the first session"
             )
@@ -99,7 +99,7 @@ class TextWriter:
 
     def _facts(self, facts: "Iterable[tuple[str, str]]", indent: str) -> "Iterator[str]":
         for name, value in facts:
-            yield f"{indent}{self._paint(f'{name:<9}', _DIM)} {visible(value)}\n"
+            yield f"{indent}{self._paint(f'{name:<9}', _DIM)} {visible(self._cut(value))}\n"
 
     def _entry(self, shown: Shown) -> "Iterator[str]":
         when = f"{since_start(shown.elapsed_ns)}s" if shown.elapsed_ns is not None else ""
@@ -134,11 +134,11 @@ class TextWriter:
             yield from self._screen(part)
         elif isinstance(part, Items):
             for mark, text in part.rows:
-                sign = _MARKS.get(mark, f"[{visible(mark)}]" if mark else "  ")
-                yield f"    {sign} {visible(text)}\n"
+                sign = _MARKS.get(mark, f"[{visible(self._cut(mark))}]" if mark else "  ")
+                yield f"    {sign} {visible(self._cut(text))}\n"
         elif isinstance(part, Line | Picture):
             text = part.text if isinstance(part, Line) else part.title
-            yield f"    {self._paint(f'({visible(text)})', _DIM)}\n"
+            yield f"    {self._paint(f'({visible(self._cut(text))})', _DIM)}\n"
 
     def _code(self, part: Code, shown: Shown) -> "Iterator[str]":
         title = f"{visible(part.title)}: " if part.title else ""
@@ -196,6 +196,9 @@ class TextWriter:
                 yield f"{indent}{self._paint(line.text(), _DIM)}\n"
             else:
                 yield f"{indent}{self._paint(visible_lines(line), style)}".rstrip(" ") + "\n"
+
+    def _cut(self, text: str) -> str:
+        return text if self._full else cut(text, ONE_LINE)
 
     def _limits(self, limits: Limits) -> Limits:
         return ALL if self._full else limits
