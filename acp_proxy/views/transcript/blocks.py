@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Thing = dict[str, Any]
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_DIFF_HEAD = re.compile(r"(?:---|\+\+\+) (?:[ab]?/)")
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # no script can be in these
 
 
@@ -90,6 +91,15 @@ def exit_words(terminal: Thing) -> str:
     more: list[str] = [word for word in ("killed", "released") if word in terminal]
     more += ["cut at its beginning"] if terminal.get("truncated") else []
     return ", ".join([words, *more])
+
+
+def diff_sign(line: str) -> str:
+    """Return what a line of a diff is: ``+``, ``-``, ``@`` for what is about lines, or another sign.
+
+    >>> [diff_sign(line) for line in ("--- /a", "+++ b/c", "--- comment", "+x", "@@ -1 +1 @@")]
+    ['@', '@', '-', '+', '@']
+    """
+    return "@" if _DIFF_HEAD.match(line) else line[:1]
 
 
 def generic(title: str, value: Any) -> Code:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from acp_proxy.views.safe_text import visible, visible_lines
 from acp_proxy.views.transcript import sgr
 from acp_proxy.views.transcript.agent_markdown import to_html
+from acp_proxy.views.transcript.blocks import diff_sign
 from acp_proxy.views.transcript.folding import ALL, ONE_LINE, Hidden, Limits, cut, folded, lines_of
 from acp_proxy.views.transcript.html_style import POLICY, STYLE
 from acp_proxy.views.transcript.parts import (
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 _CODE = Limits(400, 100, 4000)
 _PLAIN = Limits(2000, 0, 20_000)
 _LARGEST_PICTURE = 8 * 1024 * 1024  # characters of base64
+_SIGNS = {"+": "add", "-": "del", "@": "at"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-_GOOD = ("completed", "selected", "end_turn")
+_GOOD = ("completed", "end_turn")
 _BAD = ("failed", "refused", "error", "cancelled", "no answer", "nobody asked", "not understood")
 _SHORT = 100  # characters of a text that needs no box of its own
 
@@ -159,7 +161,7 @@ class HTMLWriter:
             if isinstance(line, Hidden):
                 yield f'<span class="at">{line.text()}</span>'
                 continue
-            name = {"+": "add", "-": "del", "@": "at"}.get(line[:1], "")
+            name = _SIGNS.get(diff_sign(line), "")
             text = escape(visible_lines(line)) or " "
             yield f'<span class="{name}">{text}</span>' if name else f"<span>{text}</span>"
 

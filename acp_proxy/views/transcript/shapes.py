@@ -155,7 +155,7 @@ def _permission(entry: "Entry") -> Shown:
         shown.facts.append(("tool call", named["toolCallId"]))
     if isinstance(entry.get("description"), str):
         shown.parts.append(Prose(entry["description"]))
-    shown.facts.append(("waited", _waited(entry, entry["status"])))
+    shown.facts.append(("wait", _waited(entry, entry["status"])))
     if isinstance(options, list) and all(isinstance(option, dict) for option in options):
         rows = [_option(option, entry.get("optionId")) for option in options]
         shown.parts.append(Items(rows))
@@ -201,7 +201,7 @@ def _question(entry: "Entry") -> Shown:
     result = entry.get("result")
     action = result.get("action") if isinstance(result, dict) else None
     shown.tags.append(str(action or ("answered" if answered else "pending")))
-    shown.facts.append(("waited", _waited(entry, "" if answered else "pending")))
+    shown.facts.append(("wait", _waited(entry, "" if answered else "pending")))
     rest = {k: one for k, one in named.items() if k not in ("message", "sessionId")}
     if rest or not isinstance(params, dict):
         shown.parts.append(generic("asked", rest or params))

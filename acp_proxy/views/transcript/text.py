@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from acp_proxy.views.safe_text import visible, visible_lines
 from acp_proxy.views.transcript import sgr
+from acp_proxy.views.transcript.blocks import diff_sign
 from acp_proxy.views.transcript.folding import ALL, ONE_LINE, Hidden, Limits, cut, folded, lines_of
 from acp_proxy.views.transcript.parts import (
     Code,
@@ -161,7 +162,7 @@ class TextWriter:
             if isinstance(line, Hidden):
                 yield f"      {self._paint(line.text(), _DIM)}\n"
                 continue
-            colour = {"+": _GREEN, "-": _RED, "@": "36"}.get(line[:1])
+            colour = {"+": _GREEN, "-": _RED, "@": "36"}.get(diff_sign(line))
             yield f"      {self._paint(visible_lines(line), colour)}".rstrip() + "\n"
 
     def _screen(self, part: Screen) -> "Iterator[str]":
