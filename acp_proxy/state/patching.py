@@ -12,6 +12,12 @@ def patched(old: T, patch: T | Unset) -> T:
     return old if isinstance(patch, Unset) else patch
 
 
+def become(thing: T, other: T) -> None:
+    """Give a thing all that another of its class is: who holds it, holds it anew."""
+    for name in type(thing).__slots__:  # type: ignore[attr-defined]  # every thing has them
+        setattr(thing, name, getattr(other, name))
+
+
 def patched_meta(mine: dict[str, Any], patch: ObjectPatch, rule: MetaRule) -> dict[str, Any]:
     """Return what an entity's ``_meta`` is after a patch; never deeper than its top level.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.fold import State
-from acp_proxy.state.snapshot import dump, load
+from acp_proxy.state.snapshot import BadSnapshotError, Stored, head_of_connection, restore
 from acp_proxy.views.state_json import state_document, state_text
 from acp_proxy.views.state_page import state_page
 from acp_proxy.wire.jsonrpc import Direction, classify
@@ -222,13 +223,23 @@ def test_what_json_libraries_change_survives() -> None:
 
 
 def test_a_damaged_snapshot_is_refused() -> None:
-    state, decoder = State(), Decoder()
-    for data in (b"", b"acp-proxy state 99\n", dump(state, decoder) + b"=[\n"):
-        try:
-            load(data)
-        except ValueError:
-            continue
-        raise AssertionError(data)
+    good = Stored(0, 1, head_of_connection(State(), Decoder()), [])
+    session = Stored(1 << 32, 1, b'=["Session"]', [])
+    orphan = Stored((1 << 32) + 1, 1, b'=["Turn",1]', [])
+    for head in (
+        b"",
+        b"=",
+        b"=[",
+        b"=5",
+        b'=["connection"]',
+        b'=["connection",1,2,3,4,5,6]',
+        b"~[1]",
+    ):
+        with pytest.raises(BadSnapshotError):
+            restore([good._replace(head=head)])
+    for things in ([good, session], [good, orphan], [session]):
+        with pytest.raises(BadSnapshotError):
+            restore(things)
 
 
 def _seconds(count: int) -> float:
