@@ -1,6 +1,7 @@
 """What several commands share: the log option, the connection argument, opening, JSON output."""
 
 import contextlib
+import gc
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
+
+_PIECE = 256 * 1024
 
 log_option = click.option(
     "--log",
@@ -61,6 +64,7 @@ def failing_plainly() -> "Iterator[None]":
 @contextlib.contextmanager
 def opened(log: str | None) -> "Iterator[Recording]":
     """Open a log to read it, after what waits in journals had its chance to get in."""
+    gc.set_threshold(200_000, 50, 100)  # what is read lives until the end: rarely look through it
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
@@ -170,6 +174,19 @@ def write_jsonl(objects: "Iterable[dict[str, Any]]") -> bool:
         click.echo(dumps(item))
         found = True
     return found
+
+
+def write_text(pieces: "Iterable[str]") -> None:
+    """Write text that comes in pieces, some at once."""
+    waiting: list[str] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size > _PIECE:
+            click.echo("".join(waiting), nl=False)
+            waiting, size = [], 0
+    click.echo("".join(waiting), nl=False)
 
 
 def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:

@@ -12,6 +12,8 @@ KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
 STATUSES = ("running", "exited", "killed", "lost", "imported")
 """How a connection stands or ended."""
+ENDED = ("exited", "killed", "lost")
+"""Statuses after which no answer can come."""
 
 
 def frame_id(connection_id: int, seq: int) -> int:

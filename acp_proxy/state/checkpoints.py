@@ -7,7 +7,7 @@ the one before; of values that grow, only what grew. Where it is kept is the log
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from acp_proxy.state.snapshot import growing_of, head_of, head_of_connection
+from acp_proxy.state.snapshot import growing_of, head_of, head_of_connection, things_of
 
 if TYPE_CHECKING:
     from acp_proxy.events.decoder import Decoder
@@ -67,26 +67,31 @@ class Checkpointer:
         seq = decoder.seq
         parts = [Part(0, seq, seq, head_of_connection(state, decoder), None)]
         parts += [_part(key, thing, seq) for key, thing in sorted(self._changed.items())]
-        self._let_go(state)
+        self._let_go(state, [*self._prompts, *self._changed.values()])
         self._changed = {}
         self._weight = 0
         self._spacing = max(SPACING, bytes_of(parts))
         return parts
 
-    def _let_go(self, state: "State") -> None:
+    def let_all_go(self, state: "State") -> None:
+        """Forget what the checkpoints hold of a state that was restored from them."""
+        sessions = state.sessions.values()
+        self._let_go(state, [thing for session in sessions for thing in things_of(session)])
+
+    def _let_go(self, state: "State", things: list[Any]) -> None:
         """Forget what will not be read again; a prompt is, while its echo may come."""
-        things = [*self._prompts, *self._changed.values()]
         echoing = {
             id(session.messages[session.open_prompt])
             for session in state.sessions.values()
             if session.open_prompt is not None
         }
-        self._prompts = []
+        kept = []
         for thing in things:
             if id(thing) in echoing:
-                self._prompts.append(thing)
+                kept.append(thing)
             elif (growing := growing_of(thing)) is not None:
                 growing.let_go()
+        self._prompts = kept
 
 
 def bytes_of(parts: list[Part]) -> int:

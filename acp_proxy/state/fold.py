@@ -92,6 +92,7 @@ class State:
             session = self._mention(event.session_id, event.seq)
         if event_type is v.SubagentUpdated and isinstance(event, v.SubagentUpdated):
             self._mention(event.child_id, event.seq)
+        session.last_seq = event.seq
         if self.changed is not None:
             self.changed[session.key] = session
         reduce = REDUCERS.get(event_type)
@@ -111,7 +112,7 @@ class State:
         session = self.sessions.get(session_id)
         if session is None:
             number = len(self.sessions) + 1
-            session = Session(session_id, seq, number, changed=self.changed)
+            session = Session(session_id, seq, number, seq, changed=self.changed)
             self.sessions[session_id] = session
             if self.changed is not None:
                 self.changed[session.key] = session

@@ -51,6 +51,7 @@ class Session:
     session_id: str
     first_seq: int
     number: int
+    last_seq: int = 0
     cwd: str | None = None
     title: str | None = None
     updated_at: str | None = None

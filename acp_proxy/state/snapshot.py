@@ -6,7 +6,7 @@ So what was saved once need not be saved again. Where a value is more than plain
 can say (``state.growing.pack``), each field of that line is written as a text of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -115,6 +115,14 @@ def growing_of(thing: Any) -> Blocks | Output | None:
     name = _GROWING.get(type(thing))
     value: Blocks | Output | None = None if name is None else getattr(thing, name)
     return value
+
+
+def things_of(session: Session) -> Iterator[Any]:
+    """Yield a session and all its things."""
+    yield session
+    for name, _ in _PLACES.values():
+        place = getattr(session, name)
+        yield from place.values() if isinstance(place, dict) else place
 
 
 def restore(things: list[Stored]) -> tuple[State, Decoder]:

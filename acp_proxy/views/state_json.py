@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from acp_proxy.state.growing import Blocks
+from acp_proxy.state.growing import Blocks, Output
 from acp_proxy.views.safe_text import escape_in_json
 from acp_proxy.wire.exact_json import write
 
@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from acp_proxy.state.turns import Turn
 
 
-Values: TypeAlias = Callable[[Blocks], Any]
-"""What stands in a document for values that grow: ``list``, or ``as_it_is`` for ``state_text``."""
+Values: TypeAlias = Callable[["Blocks | Output"], Any]
+"""What stands in a document for a value that grows: ``plain``, or ``as_it_is``."""
+
+_MAY_GROW = ("content", "summary", "output", "data")
 
 
-def as_it_is(blocks: "Blocks") -> Any:
-    """Return the values themselves: ``state_text`` writes them without parsing them."""
-    return blocks
+def plain(value: Blocks | Output) -> Any:
+    """Return a list of blocks, or output as base64."""
+    if isinstance(value, Blocks):
+        return list(value)
+    return base64.b64encode(bytes(value)).decode()
+
+
+def as_it_is(value: Blocks | Output) -> Any:
+    """Return the value itself: it is cheaper to look at, and is written without being parsed."""
+    return value
 
 
 def state_text(document: dict[str, Any]) -> str:
@@ -78,23 +87,22 @@ def _text(value: Any) -> str:
 def _fragment(value: Any) -> Any:
     if isinstance(value, Blocks):
         return orjson.Fragment(value.json())
+    if isinstance(value, Output):
+        return orjson.Fragment(b'"%b"' % base64.b64encode(bytes(value)))
     raise TypeError
 
 
 def _parsed(value: Any) -> Any:
-    """Return a value, or the object of a thing, with lists for values that grow."""
-    if isinstance(value, Blocks):
-        return list(value)
+    """Return a value, or the object of a thing, with plain values for those that grow."""
+    if isinstance(value, Blocks | Output):
+        return plain(value)
     if type(value) is dict:
-        return {
-            name: list(member) if isinstance(member, Blocks) else member
-            for name, member in value.items()
-        }
+        return {name: _parsed(v) if name in _MAY_GROW else v for name, v in value.items()}
     return value
 
 
 def state_document(
-    state: "State", connection_id: int, session: str | None = None
+    state: "State", connection_id: int, session: str | None = None, values: Values = plain
 ) -> dict[str, Any]:
     """Return the document of a state.
 
@@ -102,11 +110,12 @@ def state_document(
         state: What was true.
         connection_id: Of which connection.
         session: Only this session.
+        values: What stands for values that grow: plain lists, or what is cheaper to look at.
 
     """
     return {
         **_head(state, connection_id),
-        "sessions": [session_object(one) for one in _sessions(state, session)],
+        "sessions": [session_object(one, values) for one in _sessions(state, session)],
     }
 
 
@@ -124,11 +133,11 @@ def _sessions(state: "State", session: str | None) -> "Iterator[Session]":
             yield one
 
 
-def session_object(session: "Session") -> dict[str, Any]:
+def session_object(session: "Session", values: Values = plain) -> dict[str, Any]:
     """Return a session."""
     return {
         name: list(value) if isinstance(value, Iterator) else value
-        for name, value in _session_members(session, list)
+        for name, value in _session_members(session, values)
     }
 
 
@@ -136,7 +145,7 @@ def _session_members(session: "Session", values: Values) -> "Iterator[tuple[str,
     """Yield a session's members; lists of things that may be many as iterators."""
     yield "sessionId", session.session_id
     yield "toolCalls", (tool_call_object(call, values) for call in session.tool_calls.values())
-    yield "terminals", (terminal_object(terminal) for terminal in session.terminals.values())
+    yield "terminals", (terminal_object(one, values) for one in session.terminals.values())
     yield "permissions", (permission_object(one) for one in session.permissions.values())
     yield "messages", (_message(message, values) for message in session.messages)
     yield "plans", list(session.plans.values())
@@ -162,7 +171,7 @@ def _session_members(session: "Session", values: Values) -> "Iterator[tuple[str,
     ).items()
 
 
-def tool_call_object(call: "ToolCall", values: Values = list) -> dict[str, Any]:
+def tool_call_object(call: "ToolCall", values: Values = plain) -> dict[str, Any]:
     """Return a tool call."""
     return {
         "toolCallId": call.tool_call_id,
@@ -183,12 +192,11 @@ def tool_call_object(call: "ToolCall", values: Values = list) -> dict[str, Any]:
     }
 
 
-def terminal_object(terminal: "Terminal") -> dict[str, Any]:
+def terminal_object(terminal: "Terminal", values: Values = plain) -> dict[str, Any]:
     """Return a terminal."""
     output = None
     if terminal.output is not None:
-        data = base64.b64encode(bytes(terminal.output)).decode()
-        output = {"data": data, **_given(_meta=terminal.output_meta)}
+        output = {"data": values(terminal.output), **_given(_meta=terminal.output_meta)}
     return {
         "terminalId": terminal.terminal_id,
         "owner": terminal.owner,
