@@ -98,13 +98,11 @@ class DerivedReader:
 
     def parts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
         """Yield part, seq, since, head and tail of what the checkpoints added, one after the other."""
-        sql = (
-            "SELECT p.part, p.seq, p.since, p.head, p.tail FROM (SELECT rowid AS id "
-            "FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part) i "
-            "CROSS JOIN checkpoint_parts p ON p.rowid = i.id"
-        )
-        with schema.explaining(self._path):
-            yield from self._ask(sql, connection_id)
+        ids = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part"
+        one = "SELECT part, seq, since, head, tail FROM checkpoint_parts WHERE rowid = ?"
+        with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
+            for (id_,) in list(self._ask(ids, connection_id)):
+                yield from self._ask(one, id_)
 
     def rows(
         self, table: str, columns: "Iterable[str]", connection_id: int

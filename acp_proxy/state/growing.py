@@ -137,10 +137,17 @@ class Output:
         self.since: int | None = None
 
     @classmethod
-    def stored(cls, pieces: list[bytes], since: int) -> "Output":
-        """Return bytes from what ``cut`` gave."""
+    def stored(cls, pieces: list[bytes], saved: int, since: int) -> "Output":
+        """Return bytes from what ``cut`` gave.
+
+        Raises:
+            ValueError: They are not as many as there were.
+
+        """
         output = cls(b"".join(pieces))
-        output.saved, output.since = len(output), since
+        if len(output) != saved:
+            raise ValueError(f"{len(output)} bytes instead of {saved}")
+        output.saved, output.since = saved, since
         return output
 
     def append(self, data: bytes) -> None:

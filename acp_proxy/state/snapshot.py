@@ -94,6 +94,7 @@ def head_of_connection(state: State, decoder: Decoder) -> bytes:
         versions.saw_tool_call,
         state.protocol_version,
         open_requests,
+        sum(_count(session) for session in state.sessions.values()),
     )
 
 
@@ -117,6 +118,10 @@ def growing_of(thing: Any) -> Blocks | Output | None:
     return value
 
 
+def _count(session: Session) -> int:
+    return 1 + sum(len(getattr(session, name)) for name, _ in _PLACES.values())
+
+
 def things_of(session: Session) -> Iterator[Any]:
     """Yield a session and all its things."""
     yield session
@@ -138,10 +143,12 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
     state, decoder = State(), Decoder()
     sessions: dict[int, Session] = {}
     try:
+        if not things or things[0].key != 0:
+            raise ValueError("it has no beginning")
         for stored in things:
             kind, values = _read(stored.head)
             if stored.key == 0:
-                _restore_connection(state, decoder, kind, values)
+                _restore_connection(state, decoder, kind, values, len(things) - 1)
             elif kind == Session.__name__:
                 session = _session(stored, values)
                 sessions[stored.key] = state.sessions[session.session_id] = session
@@ -167,9 +174,11 @@ def _read(line: bytes) -> tuple[str, list[Any]]:
     return kind, values
 
 
-def _restore_connection(state: State, decoder: Decoder, kind: str, values: list[Any]) -> None:
-    if kind != "connection":
-        raise ValueError(f"it begins with a {kind}")
+def _restore_connection(
+    state: State, decoder: Decoder, kind: str, values: list[Any], things: int
+) -> None:
+    if kind != "connection" or values[6] != things:
+        raise ValueError("a part of it is missing")
     versions = decoder.versions
     decoder.seq, versions.negotiated, versions.guessed, versions.saw_tool_call = values[:4]
     state.seq, state.protocol_version = decoder.seq, values[4]
@@ -192,7 +201,7 @@ def _restore(session: Session, number: int, kind: str, values: list[Any], stored
     if place_of_growing is not None and values[place_of_growing] is not None:
         saved = values[place_of_growing]
         values[place_of_growing] = (
-            Output.stored(stored.tails, stored.since)
+            Output.stored(stored.tails, saved, stored.since)
             if type_ is Terminal
             else Blocks.stored(stored.tails, saved, stored.since)
         )

@@ -7,7 +7,7 @@ of output in all. Nothing here runs or measures a process.
 import base64
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.bench.conversation import Conversation, Words, Writer
@@ -86,7 +86,7 @@ def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
-def _request(number: int, method: str, params: dict[str, object]) -> str:
+def _request(number: int, method: str, params: Mapping[str, object]) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
