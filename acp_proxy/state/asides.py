@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import Unset
 from acp_proxy.state.growing import Blocks
-from acp_proxy.state.patching import patched, patched_meta
+from acp_proxy.state.patching import no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import (
@@ -28,7 +28,7 @@ class Compaction:
     status: str = "in_progress"
     summary: Blocks = field(default_factory=Blocks)
     error: str | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
     number: int = 0
 
@@ -46,7 +46,7 @@ class Subagent:
     state: dict[str, Any] | None = None
     cwd: str | None = None
     additional_directories: list[Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     number: int = 0
 
 
@@ -62,7 +62,7 @@ class SessionMessage:
     sender_message_id: str | None = None
     recipient_message_id: str | None = None
     content: Blocks = field(default_factory=Blocks)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
     number: int = 0
 

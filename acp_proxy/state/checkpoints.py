@@ -7,7 +7,7 @@ the one before; of values that grow, only what grew. Where it is kept is the log
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from acp_proxy.state.snapshot import growing_of, head_of, head_of_connection, things_of
+from acp_proxy.state.snapshot import growing_of, head_of, head_of_connection, pack_values, things_of
 
 if TYPE_CHECKING:
     from acp_proxy.events.decoder import Decoder
@@ -91,6 +91,7 @@ class Checkpointer:
                 kept.append(thing)
             elif (growing := growing_of(thing)) is not None:
                 growing.let_go()
+            pack_values(thing)
         self._prompts = kept
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from acp_proxy.state.growing import Packed, unpacked
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
 from acp_proxy.state.terminals import Terminal
@@ -124,7 +125,7 @@ def _terminal(terminal: Terminal) -> Row:
 
 
 def _permission(permission: Permission) -> Row:
-    call, subject = permission.tool_call, permission.subject
+    call, subject = unpacked(permission.tool_call), unpacked(permission.subject)
     if call is None and type(subject) is dict:
         call = subject.get("toolCall")
     call = call if type(call) is dict else {}
@@ -163,8 +164,8 @@ def _integer(value: Any) -> int | None:
 
 def _json(value: Any) -> str | None:
     """Return a value as JSON text, None for no value."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, Packed):
+        return None if value is None else value.json
     try:
         return orjson.dumps(value).decode()
     except (orjson.JSONEncodeError, RecursionError):

@@ -44,6 +44,25 @@ def unpack(text: bytes) -> list[Any]:
     return values
 
 
+class Packed:
+    """A value as text, where nobody will look into it again (in the recorder)."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value: Any) -> None:
+        self.text = pack([value])
+
+    @property
+    def json(self) -> str:
+        """The value as JSON, exactly."""
+        return self.text[1:].decode()
+
+
+def unpacked(value: Any) -> Any:
+    """Return a value itself, whether it is packed or not."""
+    return unpack(value.text)[0] if isinstance(value, Packed) else value
+
+
 class Blocks:
     """A list of JSON values, as sent.
 
@@ -56,7 +75,7 @@ class Blocks:
     __slots__ = ("_items", "_seen", "_texts", "saved", "since")
 
     def __init__(self, items: "Iterable[Any]" = ()) -> None:
-        self._items = list(items)
+        self._items = list(items) or None  # None: no list is held for what is often empty
         self._texts: list[bytes] | None = []  # None: let go
         self._seen: list[Any] | None = None  # the texts' values, once somebody asked for one
         self.saved = 0
@@ -72,18 +91,21 @@ class Blocks:
 
     def append(self, value: Any) -> None:
         """Add a value at the end."""
+        if self._items is None:
+            self._items = []
         self._items.append(value)
 
     def cut(self, seq: int) -> bytes:
         """Return as text what no checkpoint has yet, which the one at ``seq`` has from now on."""
-        text = pack(self._items)
+        items = self._items or []
+        text = pack(items)
         if self.since is None:
             self.since = seq
-        if self._items and self._texts is not None:
+        if items and self._texts is not None:
             self._texts.append(text)
             self._seen = None
-        self.saved += len(self._items)
-        self._items = []
+        self.saved += len(items)
+        self._items = None
         return text
 
     def let_go(self) -> None:
@@ -92,7 +114,7 @@ class Blocks:
 
     def json(self) -> bytes:
         """Return the list as JSON, without parsing what is text."""
-        texts = [*self._stored(), pack(self._items)]
+        texts = [*self._stored(), pack(self._items or [])]
         return b"[%b]" % b",".join(text[1:] for text in texts if len(text) > 1)
 
     def _stored(self) -> list[bytes]:
@@ -101,16 +123,16 @@ class Blocks:
         return self._texts or []
 
     def __len__(self) -> int:
-        return self.saved + len(self._items)
+        return self.saved + len(self._items or ())
 
     def __iter__(self) -> "Iterator[Any]":
         for text in self._stored():
             yield from unpack(text)
-        yield from self._items
+        yield from self._items or ()
 
     def __getitem__(self, place: int) -> Any:
         if place >= self.saved:
-            return self._items[place - self.saved]
+            return (self._items or [])[place - self.saved]
         if self._seen is None:
             self._seen = [value for text in self._stored() for value in unpack(text)]
         return self._seen[place]

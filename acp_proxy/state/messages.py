@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import MetaRule, Role, Unset
 from acp_proxy.state.growing import Blocks
-from acp_proxy.state.patching import patched_meta
+from acp_proxy.state.patching import no_meta, patched_meta
 from acp_proxy.wire.exact_json import write
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Message:
     first_seq: int
     last_seq: int
     content: Blocks = field(default_factory=Blocks)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     replay: bool = False
     renewed: int | None = None
     echoed: list[int] | None = None

@@ -5,6 +5,13 @@ from typing import Any, TypeVar
 from acp_proxy.events.event import MetaRule, ObjectPatch, Unset
 
 T = TypeVar("T")
+NO_META: dict[str, Any] = {}
+"""The ``_meta`` of what has none. Most things have none, and a dict takes 64 bytes."""
+
+
+def no_meta() -> dict[str, Any]:
+    """Return NO_META."""
+    return NO_META
 
 
 def patched(old: T, patch: T | Unset) -> T:
@@ -21,10 +28,12 @@ def become(thing: T, other: T) -> None:
 def patched_meta(mine: dict[str, Any], patch: ObjectPatch, rule: MetaRule) -> dict[str, Any]:
     """Return what an entity's ``_meta`` is after a patch; never deeper than its top level.
 
-    ``mine`` belongs to the state and is changed, so that many small patches stay cheap.
+    ``mine`` belongs to the state and is changed, so that many small patches stay cheap;
+    but not NO_META, which many share.
     """
     if isinstance(patch, Unset):
         return mine
+    mine = {} if mine is NO_META else mine
     if patch is None:
         return {}
     if rule is MetaRule.REPLACE:

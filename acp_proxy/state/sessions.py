@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import UNSET, ObjectPatch, Unset
 from acp_proxy.state.growing import Blocks
-from acp_proxy.state.patching import patched, patched_meta
+from acp_proxy.state.patching import no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.event import Event
@@ -60,7 +60,7 @@ class Session:
     config_options: list[Any] | None = None
     usage: dict[str, Any] | None = None
     activity: dict[str, Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     notices: Blocks = field(default_factory=Blocks)
     closed: bool = False
     windows: int = 0

@@ -17,7 +17,7 @@ from acp_proxy.events.answers import OpenRequest
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
 from acp_proxy.state.fold import State
-from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output
+from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed
 from acp_proxy.state.messages import Message
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
@@ -47,6 +47,20 @@ _GROWING: Final = {
     Compaction: "summary",
     SessionMessage: "content",
 }
+_OPAQUE: Final = {
+    ToolCall: ("raw_input", "raw_output", "locations", "capabilities"),
+    Terminal: ("args", "size", "capabilities", "output_meta"),
+    Permission: (
+        "request_id",
+        "title",
+        "description",
+        "subject",
+        "tool_call",
+        "options",
+        "outcome",
+    ),
+    Subagent: ("capabilities", "state", "additional_directories"),
+}  # values that come and go as a whole
 _BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
 _APART: Final = {"message_places", "changed", "prompts", *(name for name, _ in _PLACES.values())}
 
@@ -142,9 +156,9 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
     """
     state, decoder = State(), Decoder()
     sessions: dict[int, Session] = {}
+    if not things or things[0].key != 0:
+        raise BadSnapshotError("a checkpoint without a beginning")
     try:
-        if not things or things[0].key != 0:
-            raise ValueError("it has no beginning")
         for stored in things:
             kind, values = _read(stored.head)
             if stored.key == 0:
@@ -160,11 +174,29 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
     return state, decoder
 
 
+def pack_values(thing: Any) -> None:
+    """Hold the values of a thing that no reducer looks into as text: that is much smaller."""
+    for name in _OPAQUE.get(type(thing), ()):
+        value = getattr(thing, name)
+        if type(value) is dict or type(value) is list:
+            setattr(thing, name, Packed(value))
+
+
 def _line(kind: str, *values: Any) -> bytes:
     try:
-        return PLAIN + orjson.dumps([kind, *values])
+        return PLAIN + orjson.dumps([kind, *values], default=_packed)
     except (orjson.JSONEncodeError, RecursionError):
-        return EXACT + orjson.dumps([kind, *map(write, values)])
+        return EXACT + orjson.dumps([kind, *map(_written, values)])
+
+
+def _packed(value: Any) -> orjson.Fragment:
+    if isinstance(value, Packed) and value.text[:1] == PLAIN:
+        return orjson.Fragment(value.text[1:])
+    raise TypeError
+
+
+def _written(value: Any) -> str:
+    return value.json if isinstance(value, Packed) else write(value)
 
 
 def _read(line: bytes) -> tuple[str, list[Any]]:

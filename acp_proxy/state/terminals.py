@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import MetaRule, Unset
 from acp_proxy.state.growing import Output
-from acp_proxy.state.patching import become, patched, patched_meta
+from acp_proxy.state.patching import become, no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import TerminalCreated, TerminalOutputAdded, TerminalUpdated
@@ -41,7 +41,7 @@ class Terminal:
     exit_status: dict[str, Any] | None = None
     killed: bool = False
     released: bool = False
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
     number: int = 0
 

@@ -1,11 +1,12 @@
 """Tool calls: upserted, restarted, their content replaced or appended to (acp-facts D)."""
 
 from dataclasses import dataclass, field
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import Unset
 from acp_proxy.state.growing import Blocks
-from acp_proxy.state.patching import become, patched, patched_meta
+from acp_proxy.state.patching import become, no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import (
@@ -39,7 +40,7 @@ class ToolCall:
     raw_input: Any = None
     raw_output: Any = None
     capabilities: dict[str, Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
     number: int = 0
 
@@ -53,9 +54,9 @@ def updated(session: "Session", event: "ToolCallUpdated") -> None:
     if not isinstance(event.locations, Unset):
         call.locations = event.locations or []
     if not isinstance(event.kind, Unset):
-        call.kind = DEFAULT_KIND if event.kind is None else event.kind
+        call.kind = DEFAULT_KIND if event.kind is None else intern(event.kind)
     if not isinstance(event.status, Unset):
-        call.status = DEFAULT_STATUS if event.status is None else event.status
+        call.status = DEFAULT_STATUS if event.status is None else intern(event.status)
     call.name = patched(call.name, event.name)
     call.title = patched(call.title, event.title)
     call.raw_input = patched(call.raw_input, event.raw_input)
