@@ -12,7 +12,7 @@ from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.reader import LogReader, MessageFilter
-from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow
+from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
 from acp_proxy.verifying import problems_of
@@ -206,6 +206,17 @@ class Recording:
             state.apply(end)
             yield state, [end]
 
+    def sessions(self) -> "Iterator[SessionRow]":
+        """Yield the sessions of all connections, those of the newest first.
+
+        Costs nothing but for connections of an older log, whose states are folded.
+        """
+        for row in list(self._log.connections()):
+            if self._log.derived.is_there(row.id, VERSION):
+                yield from self._log.derived.sessions(row.id)
+            else:
+                yield from session_rows(self.state(row.id), row.id)
+
     def resolve(self, connection: str | int, at: str | int) -> int:
         """Return the seq that a point stands for, as ``state`` and the others take it.
 
@@ -309,3 +320,26 @@ class Recording:
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""
         return self._log.check_integrity()
+
+
+def session_rows(state: State, connection_id: int) -> "Iterator[SessionRow]":
+    """Yield what the sessions of a state came to, as the log's tables tell it."""
+    for session in state.sessions.values():
+        yield SessionRow(
+            connection_id,
+            session.session_id,
+            session.first_seq,
+            session.last_seq,
+            session.cwd,
+            session.title,
+            session.mode,
+            session.updated_at,
+            (session.activity or {}).get("state"),
+            session.closed,
+            len(session.turns),
+            sum(turn.ended_seq is None for turn in session.turns),
+            len(session.tool_calls),
+            len(session.terminals),
+            len(session.permissions),
+            len(session.messages),
+        )

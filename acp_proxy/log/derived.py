@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import schema
+from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,6 +104,28 @@ class DerivedReader:
         with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
                 yield from self._ask(one, id_)
+
+    def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
+        """Yield the sessions of a connection in the order of their first mention."""
+        of_it = "t.connection_id = s.connection_id AND t.session_id = s.session_id"
+        counts = ", ".join(
+            f"(SELECT count(*) FROM {what} AND {of_it})"
+            for what in (
+                "turns t WHERE true",
+                "turns t WHERE ended_seq IS NULL",
+                "tool_calls t WHERE true",
+                "terminals t WHERE true",
+                "permissions t WHERE true",
+            )
+        )
+        sql = (
+            "SELECT connection_id, session_id, first_seq, last_seq, cwd, title, mode, updated_at, "
+            f"activity, closed, {counts}, messages FROM sessions s WHERE connection_id = ? "
+            "ORDER BY first_seq, session_id"
+        )
+        with schema.explaining(self._path):
+            for row in self._ask(sql, connection_id):
+                yield SessionRow(*row)._replace(closed=bool(row[9]))
 
     def rows(
         self, table: str, columns: "Iterable[str]", connection_id: int

@@ -70,6 +70,33 @@ class IndexRow(NamedTuple):
     reason: str | None
 
 
+class SessionRow(NamedTuple):
+    """What a session came to, in numbers.
+
+    Attributes:
+        activity: What the agent said last that it does (v2).
+        running: How many of the turns have not ended.
+
+    """
+
+    connection_id: int
+    session_id: str
+    first_seq: int
+    last_seq: int
+    cwd: str | None
+    title: str | None
+    mode: str | None
+    updated_at: str | None
+    activity: str | None
+    closed: bool
+    turns: int
+    running: int
+    tool_calls: int
+    terminals: int
+    permissions: int
+    messages: int
+
+
 @dataclass(frozen=True, slots=True)
 class MessageRow:
     """A row of ``messages`` together with the times and bytes of its frame.

@@ -104,7 +104,9 @@ def classify(raw: bytes, *, as_written: bool = False) -> list[Message]:
     if is_exact(raw, value, as_written=as_written):
         return _classify_value(value, ())
     if len(raw) > MAX_EXACT:
-        flags = () if as_written and is_exact(raw, value) else ("unchecked",)
+        if as_written and is_exact(raw, value):
+            return _classify_value(value, ())
+        flags = ("unchecked",)
         return _classify_value(value, flags)
     parsed = parse_exactly(raw)
     return _classify_value(parsed.value, parsed.flags)
