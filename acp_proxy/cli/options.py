@@ -15,15 +15,12 @@ from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
-from acp_proxy.views.tables import command_text, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
-
-_PIECE = 256 * 1024
 
 log_option = click.option(
     "--log",
@@ -88,6 +85,8 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
+    from acp_proxy.views.tables import command_text
+
     for journal in waiting:
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
@@ -115,6 +114,8 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
 def echo_table(text: str) -> None:
     """Print a table, cut at the width of a terminal if it goes to one."""
     if sys.stdout.isatty():
+        from acp_proxy.views.tables import fit
+
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
 
@@ -174,19 +175,6 @@ def write_jsonl(objects: "Iterable[dict[str, Any]]") -> bool:
         click.echo(dumps(item))
         found = True
     return found
-
-
-def write_text(pieces: "Iterable[str]") -> None:
-    """Write text that comes in pieces, some at once."""
-    waiting: list[str] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size > _PIECE:
-            click.echo("".join(waiting), nl=False)
-            waiting, size = [], 0
-    click.echo("".join(waiting), nl=False)
 
 
 def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:

@@ -13,7 +13,7 @@ from acp_proxy.cli.options import (
     opened,
     session_option,
     state_at,
-    write_text,
+    write_bytes,
 )
 
 
@@ -37,7 +37,7 @@ def state(
     with opened(log) as recording:
         row, found = state_at(recording, connection, at)
     if as_json:
-        write_text(chain(state_pieces(found, row.id, session), "\n"))
+        write_bytes(chain(state_pieces(found, row.id, session), [b"\n"]))
     else:
         from acp_proxy.views.state_page import state_page
 

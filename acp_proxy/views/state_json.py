@@ -46,42 +46,48 @@ def as_it_is(value: Blocks | Output) -> Any:
 
 def state_text(document: dict[str, Any]) -> str:
     """Return a document as JSON text on one line, every number as it was sent."""
-    return _text(document)
+    return _bytes(document).decode()
 
 
-def state_pieces(state: "State", connection_id: int, session: str | None = None) -> "Iterator[str]":
+def state_pieces(
+    state: "State", connection_id: int, session: str | None = None
+) -> "Iterator[bytes]":
     """Yield the text of ``state_document`` in pieces: a large state is never one text in memory."""
-    head = _text(_head(state, connection_id))
-    yield f'{head[:-1]},"sessions":['
-    before = ""
+    head = _bytes(_head(state, connection_id))
+    yield b'%b,"sessions":[' % head[:-1]
+    before = b""
     for one in _sessions(state, session):
-        yield before + "{"
+        yield before + b"{"
         yield from _members(one)
-        yield "}"
-        before = ","
-    yield "]}"
+        yield b"}"
+        before = b","
+    yield b"]}"
 
 
-def _members(session: "Session") -> "Iterator[str]":
+def _members(session: "Session") -> "Iterator[bytes]":
     before = ""
     for name, value in _session_members(session, as_it_is):
-        yield f'{before}"{name}":'
+        yield f'{before}"{name}":'.encode()
         before = ","
         if isinstance(value, Iterator):
-            yield "["
+            yield b"["
             for place, item in enumerate(value):
-                yield ("," if place else "") + _text(item)
-            yield "]"
+                if place:
+                    yield b","
+                yield _bytes(item)
+            yield b"]"
         else:
-            yield _text(value)
+            yield _bytes(value)
 
 
-def _text(value: Any) -> str:
+def _bytes(value: Any) -> bytes:
     try:
-        text = orjson.dumps(value, default=_fragment).decode()
+        data = orjson.dumps(value, default=_fragment)
     except (orjson.JSONEncodeError, RecursionError):  # a number of ours, deep, half a surrogate
-        text = write(_parsed(value))
-    return escape_in_json(text)
+        data = write(_parsed(value)).encode(errors="surrogatepass")
+    if data.isascii() and b"\x7f" not in data:  # nothing to escape: spare what is large two copies
+        return data
+    return escape_in_json(data.decode(errors="surrogatepass")).encode()
 
 
 def _fragment(value: Any) -> Any:

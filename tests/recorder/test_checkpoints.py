@@ -102,7 +102,7 @@ def test_state_at_each_message_is_that_of_folding(
         with open_recording(log) as recording:
             found = [recording.state(at=seq) for seq in range(1, len(said) + 1)]
             assert [_text(state) for state in found] == expected
-            assert ["".join(state_pieces(state, 1)) for state in found] == expected
+            assert [b"".join(state_pieces(state, 1)).decode() for state in found] == expected
             for since in range(1, len(said) + 1, 7):
                 steps = [_text(state) for state, _ in recording.steps(since=since)]
                 assert steps == expected[since - 1 :]
