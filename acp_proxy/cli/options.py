@@ -85,9 +85,9 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
-    from acp_proxy.views.tables import command_text
-
     for journal in waiting:
+        from acp_proxy.views.tables import command_text
+
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
