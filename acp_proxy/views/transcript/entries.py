@@ -1,6 +1,6 @@
 """Entries of the timeline: a thing of the state, or messages as they came, as data."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
@@ -9,7 +9,7 @@ from acp_proxy.views.state_json import permission_object, terminal_object, tool_
 from acp_proxy.views.transcript.source import Body, body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from acp_proxy.state.messages import Message
     from acp_proxy.state.permissions import Permission
@@ -26,7 +26,11 @@ _ASIDES: dict[type, str] = {
     Subagent: "subagent",
     SessionMessage: "sessionMessage",
 }
-_UNTOLD = ("first_seq", "last_seq", "renewed")
+_TOLD = (
+    "compaction_id", "session_id", "message_id", "status", "title", "description", "state", "cwd",
+    "additional_directories", "capabilities", "sender_session_id", "recipient_session_id",
+    "sender_message_id", "recipient_message_id", "error", "summary", "content", "meta",
+)  # fmt: skip
 _OWN = ("seq", "firstSeq", "lastSeq")  # what the entry itself says
 
 
@@ -154,12 +158,12 @@ class Words:
     def aside(thing: "Compaction | Subagent | SessionMessage") -> Entry:
         """Tell a compaction, a subagent, or a message between sessions."""
         told: Entry = {"entry": _ASIDES[type(thing)]}
-        for known in fields(thing):
-            value = getattr(thing, known.name)
-            if known.name in ("summary", "content"):
+        for name in _TOLD:
+            value = getattr(thing, name, None)
+            if name in ("summary", "content") and value is not None:
                 value = joined(value)
-            if value not in (None, {}) and known.name not in _UNTOLD:
-                told[_camel(known.name)] = value
+            if value not in (None, {}):
+                told[_camel(name)] = value
         return told
 
     def turn_end(self, turn: "Turn", seq: int, usage: int | None) -> Entry:
@@ -182,7 +186,7 @@ class Words:
         }
 
 
-def joined(content: "Sequence[Any]") -> list[Any]:
+def joined(content: "Iterable[Any]") -> list[Any]:
     """Return content blocks with plain texts that follow one another as one."""
     found: list[Any] = []
     texts: list[str] = []
