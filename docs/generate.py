@@ -64,9 +64,10 @@ class Maker:
 
     def _output(self, line: str) -> str:
         text = self._run(line).output.rstrip("\n")
-        if "--json" not in line:
+        if "--json" not in line and "--format" not in line:
             text = fit(text, _COLUMNS)
-        return f"```console\n$ {line}\n{text}\n```\n"
+        fence = "`" * max(3, *(1 + len(run) for run in re.findall("`+", text)), 3)
+        return f"{fence}console\n$ {line}\n{text}\n{fence}\n"
 
     def _run(self, line: str) -> Result:
         _, *arguments = shlex.split(line)

@@ -70,7 +70,7 @@ class Words:
             "entry": "message",
             "role": "user",
             "content": joined(content) if isinstance(content, list) else [],
-            **({} if answer == seq else _outcome(self.body(answer))),
+            **({"unanswered": True} if answer == seq else _outcome(self.body(answer))),
         }
 
     def tool_call(

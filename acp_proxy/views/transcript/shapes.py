@@ -68,6 +68,8 @@ def _message(entry: "Entry") -> Shown:
         shown.parts += block_parts(block)
     if not entry["content"]:
         shown.parts.append(Line("(empty)"))
+    if "unanswered" in entry:
+        shown.tags.append("no answer")
     if "error" in entry:
         shown.tags.append("refused")
         shown.parts += outcome_parts(entry)

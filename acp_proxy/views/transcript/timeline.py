@@ -169,6 +169,7 @@ class _Telling:
         self._notes: dict[int, list[tuple[str, int, int]]] = {}
         self._shows: dict[str, list[Mark]] = {}  # terminals, by the call that shows them
         self._inside: set[int] = set()  # marks of terminals and prompts that others tell
+        self._open_prompts: set[int | None] = set()
         self._prompts: dict[int, Mark] = {}  # v2 prompts, by the mark of their message
 
     def entries(self) -> "Iterator[Entry]":
@@ -198,6 +199,9 @@ class _Telling:
             self._notes.setdefault(index, []).append((note, seq, more))
         if self._session is None:
             return
+        self._open_prompts = {
+            turn.prompt_seq for turn in self._session.turns if turn.ended_seq is None
+        }
         shown_by = self._terminals_shown(self._session)
         for index in range(len(self._section.marks)):
             mark = self._section.marks[index]
@@ -297,6 +301,8 @@ class _Telling:
         told = self._words.message(mark.thing)
         if mark.thing.replay and not mark.is_replayed:
             told["retold"] = True
+        if mark.seq in self._open_prompts:
+            told["unanswered"] = True
         prompt = self._prompts.get(index)
         if prompt is not None:
             told |= {"promptSeq": prompt.seq, "inside": prompt.messages}
