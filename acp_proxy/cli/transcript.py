@@ -1,9 +1,11 @@
 """``acp-proxy transcript``: a connection told from the beginning, to read, share or keep."""
 
 import contextlib
+import io
 import os
 import sys
-from typing import TYPE_CHECKING, Protocol
+import tempfile
+from typing import IO, TYPE_CHECKING, Protocol, Self
 
 import click
 
@@ -62,10 +64,10 @@ def transcript(
     The same log gives the same bytes everywhere. Secrets are blanked, and their number
     told on stderr. Text is paged, and in colour, on a terminal only.
     """
-    with opened(log) as recording:
+    with opened(log) as recording, _Shelf() as shelf:
         row = recording.connection(connection)
         seq = last_seq(recording, row.id, at)
-        timeline = _timeline(recording, row, seq, session, is_raw=raw, is_full=full)
+        timeline = _timeline(recording, row, seq, session, shelf, is_raw=raw, is_full=full)
         if not thoughts:
             timeline.leave_out_thoughts()
         is_shown = output in (None, "-") and sys.stdout.isatty() and form == "text"
@@ -86,6 +88,7 @@ def _timeline(
     row: "ConnectionRow",
     seq: int,
     session: str | None,
+    shelf: "_Shelf",
     *,
     is_raw: bool,
     is_full: bool,
@@ -93,9 +96,10 @@ def _timeline(
     """Fold the connection, and gather what is worth telling."""
     from acp_proxy.state.fold import State
     from acp_proxy.views.transcript.gathering import Gatherer
+    from acp_proxy.views.transcript.shelving import Values
     from acp_proxy.views.transcript.timeline import Timeline
 
-    gatherer = Gatherer(is_full=is_full)
+    gatherer, values = Gatherer(is_full=is_full), Values(shelf)
     state = State()
     if seq:
         rows = recording.messages(row.id, until_seq=seq, raw=0)
@@ -103,11 +107,14 @@ def _timeline(
             message = next(rows, None)  # the end of a connection is a step without a message
             if message is not None:
                 gatherer.add(message, state, events)
+                values.note(state, message.size)
+    values.finish()
     if session is not None and session not in state.sessions:
         raise Failure(
             f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
         )
-    return Timeline(_Messages(recording, row.id), gatherer, state, _redactor(is_raw), session)
+    messages = _Messages(recording, row.id)
+    return Timeline(messages, gatherer, state, values, _redactor(is_raw), session)
 
 
 def _redactor(is_raw: bool) -> "Redactor":
@@ -116,6 +123,39 @@ def _redactor(is_raw: bool) -> "Redactor":
 
     del is_raw  # until there is a redactor that blanks anything
     return NothingBlanked()
+
+
+class _Shelf:
+    """A file without a name; in memory where none can be made. Short transcripts need neither."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def put(self, data: bytes) -> int:
+        """Keep bytes; return where they are."""
+        if self._file is None:
+            try:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the shelf
+            except OSError:
+                self._file = io.BytesIO()
+        self._file.seek(self._size)
+        self._file.write(data)
+        self._size += len(data)
+        return self._size - len(data)
+
+    def get(self, at: int, size: int) -> bytes:
+        """Return bytes."""
+        assert self._file is not None
+        self._file.seek(at)
+        return self._file.read(size)
 
 
 class _Messages:

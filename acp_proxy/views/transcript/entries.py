@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
     from acp_proxy.state.messages import Message
     from acp_proxy.state.permissions import Permission
+    from acp_proxy.state.sessions import Session
     from acp_proxy.state.terminals import Terminal
     from acp_proxy.state.tool_calls import ToolCall
     from acp_proxy.state.turns import Turn
+    from acp_proxy.views.transcript.shelving import Values
     from acp_proxy.views.transcript.source import Source
 
 Entry = dict[str, Any]
@@ -37,8 +39,8 @@ _OWN = ("seq", "firstSeq", "lastSeq")  # what the entry itself says
 class Words:
     """Makes entries of one connection."""
 
-    def __init__(self, source: "Source") -> None:
-        self._source = source
+    def __init__(self, source: "Source", values: "Values") -> None:
+        self._source, self._values = source, values
 
     def body(self, seq: int) -> Body:
         """Return what a message says."""
@@ -52,13 +54,17 @@ class Words:
         begun, ended = times.get(first), times.get(last)
         return {} if begun is None or ended is None else {"duration_ns": ended - begun}
 
-    def message(self, message: "Message") -> Entry:
+    def content(self, session: "Session", thing: Any) -> Any:
+        """Return the value of a thing that grows."""
+        return self._values.content(session, thing)
+
+    def message(self, session: "Session", message: "Message") -> Entry:
         """Tell a message, a thought or a v1 prompt."""
         return {
             "entry": "message",
             "role": message.role,
             **_given(messageId=message.message_id),
-            "content": joined(message.content),
+            "content": joined(self.content(session, message)),
             **_given(_meta=message.meta or None),
         }
 
@@ -74,12 +80,16 @@ class Words:
         }
 
     def tool_call(
-        self, call: "ToolCall", ended: int | None, terminals: "Iterable[Terminal]"
+        self,
+        session: "Session",
+        call: "ToolCall",
+        ended: int | None,
+        terminals: "Iterable[Terminal]",
     ) -> Entry:
         """Tell a tool call with the terminals that it shows."""
-        told = tool_call_object(call)
-        told["content"] = list(call.content)
-        shown = [self.terminal_object(terminal) for terminal in terminals]
+        told = tool_call_object(self._values.whole(call), values=lambda _: None)
+        told["content"] = list(self.content(session, call))
+        shown = [self.terminal_object(session, terminal) for terminal in terminals]
         return {
             "entry": "toolCall",
             **_without(told, _OWN),
@@ -88,22 +98,22 @@ class Words:
             **_given(terminals=shown or None),
         }
 
-    def terminal(self, terminal: "Terminal") -> Entry:
+    def terminal(self, session: "Session", terminal: "Terminal") -> Entry:
         """Tell a terminal that no tool call shows."""
-        return {"entry": "terminal", **_without(self.terminal_object(terminal), _OWN)}
+        return {"entry": "terminal", **_without(self.terminal_object(session, terminal), _OWN)}
 
-    def terminal_object(self, terminal: "Terminal") -> Entry:
+    def terminal_object(self, session: "Session", terminal: "Terminal") -> Entry:
         """Return a terminal with its output as text."""
         told = terminal_object(replace(terminal, output=None))
         if terminal.output is not None:
-            output = bytes(terminal.output)
+            output = bytes(self.content(session, terminal))
             told["bytes"] = len(output)
             told["text"] = decode(output)
         return told
 
     def permission(self, permission: "Permission", calls: "Mapping[str, ToolCall]") -> Entry:
         """Tell a question for permission, the answer, and how long it took."""
-        told = permission_object(permission)
+        told = permission_object(self._values.whole(permission))
         call = told.get("toolCall")
         id_ = call.get("toolCallId") if isinstance(call, dict) else None
         about = calls.get(id_) if isinstance(id_, str) else None
@@ -154,14 +164,18 @@ class Words:
         body = self.body(seq)
         return {"entry": "answer", "from": body.row.stream, "id": _id(body), **_outcome(body)}
 
-    @staticmethod
-    def aside(thing: "Compaction | Subagent | SessionMessage") -> Entry:
+    def notice(self, seq: int) -> Entry:
+        """Tell a notice."""
+        update = self.body(seq).update or {}
+        return {"entry": "notice", "notice": _without(update, ("sessionUpdate",))}
+
+    def aside(self, session: "Session", thing: "Compaction | Subagent | SessionMessage") -> Entry:
         """Tell a compaction, a subagent, or a message between sessions."""
         told: Entry = {"entry": _ASIDES[type(thing)]}
         for name in _TOLD:
             value = getattr(thing, name, None)
             if name in ("summary", "content") and value is not None:
-                value = joined(value)
+                value = joined(self.content(session, thing))
             if value not in (None, {}):
                 told[_camel(name)] = value
         return told

@@ -148,14 +148,16 @@ class Gatherer:
     def _tool_call(self, row: "MessageRow", session: "Session", event: Any) -> Owner:
         id_: str = event.tool_call_id
         call = session.tool_calls[id_]
-        finished = self._current.finished
-        if session.window is not None and call.first_seq < session.window:
-            pass  # told again: it did not last until now
-        elif call.status not in FINAL_STATUSES:
-            finished.pop(id_, None)
-        elif id_ not in finished:
-            finished[id_] = row.seq
-        return self._known(Kind.TOOL_CALL, call.first_seq, row, session, id_)
+        section, index = self._known(Kind.TOOL_CALL, call.first_seq, row, session, id_)
+        marks, is_final = section.marks, call.status in FINAL_STATUSES
+        if isinstance(index, int):
+            if call.first_seq == row.seq:
+                marks.end(index, row.seq if is_final else 0)
+            elif session.window is not None and call.first_seq < session.window:
+                pass  # told again: it did not last until now
+            elif is_final != bool(marks[index].last):
+                marks.end(index, row.seq if is_final else 0)
+        return section, index
 
     def _terminal(self, row: "MessageRow", session: "Session", event: Any) -> Owner:
         key = (session.session_id, event.owner.value, event.terminal_id)
@@ -175,8 +177,8 @@ class Gatherer:
     def _plan(self, row: "MessageRow", session: "Session", event: v.PlanUpdated) -> Owner:
         return self._mark(Kind.PLAN, row, session, event.plan_id)
 
-    def _notice(self, row: "MessageRow", session: "Session", event: v.NoticeGiven) -> Owner:
-        return self._mark(Kind.NOTICE, row, session, event.notice)
+    def _notice(self, row: "MessageRow", session: "Session", _event: v.NoticeGiven) -> Owner:
+        return self._mark(Kind.NOTICE, row, session, None)
 
     def _compaction(self, row: "MessageRow", session: "Session", event: Any) -> Owner:
         id_ = event.compaction_id

@@ -47,7 +47,8 @@ class Mark(NamedTuple):
     Attributes:
         kind: What.
         seq: The message that put it here.
-        last: The last message of a run, or the one that the thing ended or was answered with.
+        last: The last message of a run, or the one that the thing was answered with; of a tool call
+            the one with which it came to a final status, 0 while it has none.
         messages: How many belong to it.
         flags: REPLAYED, FOREIGN.
         thing: What leads to the thing in the state: its id, its key, or itself.
@@ -153,7 +154,6 @@ class Section:
         session_id: None for what came before the first session.
         marks: Its timeline.
         opened: The requests that made it, with their answers, as seqs.
-        finished: By tool call, the message with which it came to a final status.
         usage_seq: The last message that told of the context's use.
         usages: By the message that ended a turn: the last that told of the use before it.
         notes: What is odd, once each: the mark's index, the first message, how many more.
@@ -164,7 +164,6 @@ class Section:
     session_id: str | None
     marks: Marks = field(default_factory=Marks)
     opened: list[tuple[int, int]] = field(default_factory=list)
-    finished: dict[str, int] = field(default_factory=dict)
     usage_seq: int | None = None
     usages: dict[int, int] = field(default_factory=dict)
     notes: dict[str, list[int]] = field(default_factory=dict)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from acp_proxy.state.sessions import Session
     from acp_proxy.state.terminals import Terminal
     from acp_proxy.views.transcript.gathering import Gatherer
+    from acp_proxy.views.transcript.shelving import Values
     from acp_proxy.views.transcript.source import Redactor, Source
 
 _LINES = 500  # of one entry at most
@@ -53,13 +54,14 @@ class Timeline:
         source: "Source",
         gatherer: "Gatherer",
         state: "State",
+        values: "Values",
         redactor: "Redactor",
         session: str | None = None,
     ) -> None:
         self.blanked = 0
         self.not_shown: Counter[str] = Counter()
         self._source, self._gatherer, self._state = source, gatherer, state
-        self._words = Words(source)
+        self._words = Words(source, values)
         self._redactor = redactor
         self._session = session
         self._with_thoughts = True
@@ -214,13 +216,14 @@ class _Telling:
                     self._prompts[message] = mark
                     self._inside.add(index)
 
-    @staticmethod
-    def _terminals_shown(session: "Session") -> dict[str, str]:
+    def _terminals_shown(self, session: "Session") -> dict[str, str]:
         """Return by terminal the first tool call that shows it, or has its id (acp-facts E.3)."""
+        if not session.terminals:
+            return {}
         found = {id_: id_ for owner, id_ in session.terminals if owner == "meta"}
         found = {id_: id_ for id_ in found if id_ in session.tool_calls}
         for call in session.tool_calls.values():
-            for item in call.content:
+            for item in self._words.content(session, call):
                 if isinstance(item, dict) and item.get("type") == "terminal":
                     id_ = item.get("terminalId")
                     if isinstance(id_, str):
@@ -239,10 +242,9 @@ class _Telling:
         for later in range(index + 1, min(index + _LOOK_AHEAD, len(marks))):
             other = marks[later]
             if other.kind is Kind.MESSAGE and other.thing.role == "user":
-                same = later not in self._prompts and write(joined(other.thing.content)) == write(
-                    prompt
-                )
-                return later if same else None
+                content = joined(self._words.content(session, other.thing))
+                is_same = later not in self._prompts and write(content) == write(prompt)
+                return later if is_same else None
         return None
 
     # Entries.
@@ -298,7 +300,8 @@ class _Telling:
         return words.update(mark.last, "change" if mark.kind is Kind.CHANGE else "update")
 
     def _message(self, index: int, mark: Mark) -> Entry:
-        told = self._words.message(mark.thing)
+        assert self._session is not None
+        told = self._words.message(self._session, mark.thing)
         if mark.thing.replay and not mark.is_replayed:
             told["retold"] = True
         if mark.seq in self._open_prompts:
@@ -311,8 +314,8 @@ class _Telling:
     def _tool_call(self, session: "Session", mark: Mark) -> Entry:
         shown = self._shows.get(mark.thing, [])
         terminals = (self._terminal_of(session, one) for one in shown)
-        ended = self._section.finished.get(mark.thing)
-        told = self._words.tool_call(session.tool_calls[mark.thing], ended, terminals)
+        ended = mark.last or None
+        told = self._words.tool_call(session, session.tool_calls[mark.thing], ended, terminals)
         return {**told, "inside": sum(one.messages for one in shown)}
 
     @staticmethod
@@ -320,7 +323,7 @@ class _Telling:
         return session.terminals[mark.thing]
 
     def _terminal(self, session: "Session", mark: Mark) -> Entry:
-        return self._words.terminal(self._terminal_of(session, mark))
+        return self._words.terminal(session, self._terminal_of(session, mark))
 
     def _permission(self, session: "Session", mark: Mark) -> Entry:
         return self._words.permission(session.permissions[mark.thing], session.tool_calls)
@@ -330,10 +333,10 @@ class _Telling:
         return self._words.turn_end(mark.thing, mark.seq, usage)
 
     def _notice(self, _session: "Session", mark: Mark) -> Entry:
-        return {"entry": "notice", "notice": mark.thing}
+        return self._words.notice(mark.seq)
 
     def _aside(self, session: "Session", mark: Mark) -> Entry:
-        return self._words.aside(getattr(session, _WHERE[mark.kind])[mark.thing])
+        return self._words.aside(session, getattr(session, _WHERE[mark.kind])[mark.thing])
 
     def _lines(self, mark: Mark) -> "Iterator[Entry]":
         stream, kind = mark.thing
