@@ -116,9 +116,9 @@ class Gatherer:
         return owner
 
     def _prompt_answer(
-        self, row: "MessageRow", session: "Session", event: v.PromptAnswered
+        self, row: "MessageRow", session: "Session | None", event: v.PromptAnswered
     ) -> Owner | None:
-        if event.is_turn:
+        if event.is_turn and session is not None:
             return self._turn_end(row, session)
         asked = self._asked.get(event.prompt_seq)
         if asked is not None and isinstance(asked[1], int):
