@@ -274,7 +274,7 @@ def _subagent(entry: "Entry") -> Shown:
     state = entry.get("state")
     if isinstance(state, dict) and isinstance(state.get("state"), str):
         reason = state.get("stopReason")
-        shown.tags.append(": ".join(filter(None, (state["state"], reason))))
+        shown.tags.append(f"{state['state']}: {reason}" if reason else state["state"])
     elif state is not None:
         shown.parts.append(generic("state", state))
     if "description" in entry:

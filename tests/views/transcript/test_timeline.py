@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_proxy.recording import Recording, open_recording
@@ -107,11 +107,14 @@ def test_the_messages_of_every_vector_are_accounted_for(vectors: Path, tmp_path:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
 )
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["client", "agent"]), strategies.message_lines()), max_size=15
+        st.tuples(st.sampled_from(["client", "agent"]), strategies.message_lines()),
+        min_size=1,
+        max_size=15,
     )
 )
 def test_whatever_is_said_is_told_and_harmless(
