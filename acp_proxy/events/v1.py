@@ -49,7 +49,10 @@ def _chunk(role: Role) -> Reading:
 
 def tool_call(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     """Read a ``tool_call``: the call is made, or made anew (I-17)."""
-    return _read_tool_call(ToolCallRestarted, seq, session, update)
+    events = _read_tool_call(ToolCallRestarted, seq, session, update)
+    if update.get("title") is None:
+        events[0].notes = ("title is missing, which version 1 wants", *events[0].notes)
+    return events
 
 
 def tool_call_update(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
