@@ -65,6 +65,7 @@ KEPT_PARAMS = {
     "session/fork": _SESSION_KEYS,
     "session/archive": ("sessionId",),
     "session/set_mode": ("modeId",),
+    "session/request_permission": ("options",),
     "session/prompt": ("prompt",),  # it may have to be read again
     "terminal/create": ("command", "args", "cwd", "outputByteLimit"),  # env may hold secrets
     "terminal/output": ("terminalId",),
@@ -268,6 +269,8 @@ def _permission_answered(
     status = "other"
     if word == "selected" and type(option) is str:
         status = "selected"
+        if option not in _offered(request):
+            notes = ("the selected option was not offered: no approval",)
     elif word == "cancelled":
         status = "cancelled"
     else:
@@ -284,6 +287,14 @@ def _permission_answered(
             outcome,
         )
     ]
+
+
+def _offered(request: OpenRequest) -> list[Any]:
+    """Return the ids of the options that were to choose from."""
+    options = request.params.get("options")
+    if type(options) is not list:
+        return []
+    return [one.get("optionId") for one in options if type(one) is dict]
 
 
 def _elicitation_answered(

@@ -148,10 +148,10 @@ def _meta_terminal(
 
 def _plan(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     patch = Patch(update, UNSET)
-    if type(patch.array("entries")) is not list:
+    if type(patch.entries()) is not list:
         patch.note("entries is missing: the message changes nothing")
         return ignored(seq, session, patch)
-    return [PlanUpdated(seq, session, update, (), None, untagged(update))]
+    return [PlanUpdated(seq, session, update, tuple(patch.notes), None, untagged(update))]
 
 
 def _mode(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
