@@ -63,7 +63,7 @@ def _events(recording: "Recording", row: "MessageRow") -> "list[Event]":
     from acp_proxy.events.vocabulary import ConnectionEnded
 
     meant: list[Event] = []
-    for _, events in recording.steps(row.connection_id, at=row.seq):
+    for _, events in recording.steps(row.connection_id, since=row.seq, at=row.seq):
         if not isinstance(events[0], ConnectionEnded):  # that is of no message
             meant = events
     return meant
