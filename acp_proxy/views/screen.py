@@ -62,9 +62,10 @@ def screen_of(output: bytes, size: dict[str, Any] | None = None) -> Screen:
     r"""Return what a terminal shows after an output; never raises on what stands in it.
 
     Only the last 256 KiB are looked at, from a line's beginning if one is near, and no
-    more is done than a screen can need, so the cost is bounded. What is no UTF-8 is shown as the replacement character, but for an
-    unfinished character at the end. Where no line ends with CR and LF, the output did not
-    come from a terminal, and LF alone goes to the beginning of the next line.
+    more is done than a screen can need, so the cost is bounded. What is no UTF-8 is shown
+    as the replacement character, but for an unfinished character at the end. Where no line
+    ends with CR and LF, the output did not come from a terminal, and LF alone goes to the
+    beginning of the next line.
 
     Args:
         output: All its bytes.
