@@ -25,6 +25,7 @@ _COMMANDS = {
     "terminal": "acp_proxy.cli.terminal:terminal",
     "pending": "acp_proxy.cli.pending:pending",
     "diff": "acp_proxy.cli.diff:diff",
+    "search": "acp_proxy.cli.search:search",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",

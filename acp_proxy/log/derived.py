@@ -22,7 +22,7 @@ _INSERT_PART = (
     "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail) "
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
-_VOID_TEXTS = "DELETE FROM texts WHERE connection_id = ? AND part = ? AND place <> 0"
+_VOID_TEXTS = "DELETE FROM texts WHERE connection_id = ? AND part = ? AND place > 0"
 _INSERT_TEXT = (
     "INSERT INTO texts (connection_id, part, place, kind, session_id, seq, last_seq, text) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (connection_id, part, place) "
@@ -167,7 +167,7 @@ class DerivedRows(NamedTuple):
         checkpoints: Seq, size and parts (part, seq, since, head, tail) of each.
         columns: Of each table, after ``connection_id``.
         rows: Of each table; they replace those of the same key.
-        void: Parts whose texts go, but for those of place 0.
+        void: Parts whose texts go, but for those of places 0 and below.
         texts: Part, place, kind, session, first and last seq and text of each; they replace those
             of the same part and place.
 

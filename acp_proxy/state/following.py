@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import Indexer, messages_of
-from acp_proxy.events.vocabulary import ConnectionEnded
+from acp_proxy.events.vocabulary import ConnectionEnded, PromptSent
 from acp_proxy.state.checkpoints import Checkpointer, Part, bytes_of
 from acp_proxy.state.columns import Row, row_of
 from acp_proxy.state.fold import State
@@ -37,7 +37,7 @@ class Derived(NamedTuple):
     Attributes:
         checkpoints: In their order.
         rows: By table, those of what was changed, under a key that is the thing's own.
-        void: The things whose texts are to be forgotten, but for those of place 0.
+        void: The things whose texts are to be forgotten, but for those of places 0 and below.
         texts: Those that are new or longer.
 
     """
@@ -112,6 +112,12 @@ class Follower:
         for event in self._decoder.add(direction, message):
             self._state.apply(event)
             session_id = event.session_id
+            if (
+                type(event) is PromptSent
+                and not event.is_turn
+                and session_id in self._state.sessions
+            ):
+                texts.prompt(self._state.sessions[session_id].key, event)
         if changed:
             seq = self._decoder.seq
             for key, thing in changed.items():

@@ -181,8 +181,10 @@ class Output:
         self._data += data
 
     def tail(self, place: int) -> bytes:
-        """Return the bytes from a place on that were not let go."""
-        return bytes(memoryview(self._data)[max(0, place - self._gone) :])
+        """Return the bytes from a place on, without a copy of those before it."""
+        if place < self._gone:
+            raise RuntimeError("these bytes are in the log only")
+        return bytes(memoryview(self._data)[place - self._gone :])
 
     def cut(self, seq: int) -> bytes:
         """Return what no checkpoint has yet, which the one at ``seq`` has from now on."""
@@ -196,12 +198,6 @@ class Output:
         """Forget the bytes that checkpoints have; they cannot be read here any more."""
         del self._data[: self.saved - self._gone]
         self._gone = self.saved
-
-    def tail(self, start: int) -> bytes:
-        """Return the bytes from a place on, without a copy of those before it."""
-        if start < self._gone:
-            raise RuntimeError("these bytes are in the log only")
-        return bytes(memoryview(self._data)[start - self._gone :])
 
     def __len__(self) -> int:
         return self._gone + len(self._data)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from acp_proxy.state.growing import Blocks, Output, unpacked
+from acp_proxy.state.growing import Blocks, Output, Packed
 from acp_proxy.state.messages import Message
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
@@ -17,10 +17,14 @@ from acp_proxy.state.tool_calls import ToolCall
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_proxy.events.vocabulary import PromptSent
+
 LONGEST: Final = 8192
 """A text that has come to so many characters is not added to any more."""
 _LONGEST_INPUT: Final = 64 * 1024
 _STDERR: Final = 0
+_TITLE: Final = 0
+_INPUT: Final = -1
 _IN_BYTES: Final = ("terminal", "stderr")
 _KINDS: Final = {"user": "prompt", "agent": "message", "thought": "thought"}
 _SEQUENCES = re.compile(
@@ -33,11 +37,12 @@ class Text(NamedTuple):
     """A row of ``texts``.
 
     Attributes:
-        part: The thing, as in ``State.changed``; 0 is standard error.
-        place: The message that it began with; 0 for a tool call's title and input.
+        part: The thing, as in ``State.changed``, a session for its prompts of version 2; 0 is
+            standard error.
+        place: The message that it began with; 0 and -1 for a tool call's title and input.
         kind: ``prompt``, ``message``, ``thought``, ``tool``, ``terminal`` or ``stderr``.
         session_id: Whose; None for standard error.
-        seq: The message that it begins with.
+        seq: The message that it begins with, or that last said it.
         last_seq: The last message that added to it.
         text: Itself, without control characters.
 
@@ -90,6 +95,13 @@ class Texts:
         elif kind is Terminal and thing.output is not None:
             self._grown(seq, "terminal", session_id, key, thing, thing.output)
 
+    def prompt(self, key: int, event: "PromptSent") -> None:
+        """Take a prompt of version 2, which is no message until the agent says so."""
+        seq = event.seq if event.prompt_seq is None else event.prompt_seq
+        words = "".join(text for block in event.prompt for text in _texts_of(block))
+        text = _readable(words[:_LONGEST_INPUT])
+        self._fresh[key, seq] = Text(key, seq, "prompt", event.session_id, seq, seq, text)
+
     def stderr(self, seq: int, raw: bytes) -> None:
         """Take a line of standard error."""
         stretch = self._open.get(_STDERR)
@@ -135,7 +147,7 @@ class Texts:
     def _void(self, key: int) -> None:
         """Drop what was cut from a value that has been replaced, but for a title."""
         self._replaced[key] = None
-        for part, place in [at for at in self._fresh if at[0] == key and at[1]]:
+        for part, place in [at for at in self._fresh if at[0] == key and at[1] > 0]:
             del self._fresh[part, place]
 
     def _add(self, key: int, stretch: _Stretch, seq: int, pieces: list[Any], size: int) -> None:
@@ -151,14 +163,14 @@ class Texts:
         self._fresh[key, stretch.seq] = stretch
 
     def _title(self, seq: int, session_id: str, key: int, call: ToolCall) -> None:
-        now = (call.title, call.raw_input)
-        before = self._titles.get(key)
-        if before is not None and before[0] is now[0] and before[1] is now[1]:
-            return
-        self._titles[key] = now
-        words = [call.title or call.name or "", *_strings(unpacked(call.raw_input))]
-        text = _readable(" ".join(words)[:_LONGEST_INPUT])
-        self._fresh[key, 0] = Text(key, 0, "tool", session_id, call.first_seq, seq, text)
+        title, given = call.title or call.name, call.raw_input
+        before = self._titles.get(key, (None, None))
+        self._titles[key] = (title, given)
+        for place, value, old in ((_TITLE, title, before[0]), (_INPUT, given, before[1])):
+            if value is None or value is old or isinstance(value, Packed):  # packed: known long ago
+                continue
+            text = _readable(" ".join(_strings(value)))
+            self._fresh[key, place] = Text(key, place, "tool", session_id, seq, seq, text)
 
 
 def _pieces(value: Blocks | Output, used: int) -> tuple[list[Any], int]:
@@ -185,12 +197,13 @@ def _texts_of(item: Any) -> "Iterator[str]":
 
 
 def _strings(value: Any) -> "Iterator[str]":
-    """Yield the texts in a JSON value, whatever its depth."""
-    todo = [value]
-    while todo:
+    """Yield the texts in a JSON value, whatever its depth, until they are too long."""
+    todo, room = [value], _LONGEST_INPUT
+    while todo and room > 0:
         item = todo.pop()
         if type(item) is str:
-            yield item
+            yield item[:room]
+            room -= len(item)
         elif type(item) is dict:
             todo.extend(reversed(item.values()))
         elif type(item) is list:
