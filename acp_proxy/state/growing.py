@@ -95,6 +95,10 @@ class Blocks:
             self._items = []
         self._items.append(value)
 
+    def tail(self, place: int) -> list[Any]:
+        """Return the values from a place on that no checkpoint has."""
+        return (self._items or [])[max(0, place - self.saved) :]
+
     def cut(self, seq: int) -> bytes:
         """Return as text what no checkpoint has yet, which the one at ``seq`` has from now on."""
         items = self._items or []
@@ -175,6 +179,12 @@ class Output:
     def append(self, data: bytes) -> None:
         """Add bytes at the end."""
         self._data += data
+
+    def tail(self, place: int) -> bytes:
+        """Return the bytes from a place on, without a copy of those before it."""
+        if place < self._gone:
+            raise RuntimeError("these bytes are in the log only")
+        return bytes(memoryview(self._data)[place - self._gone :])
 
     def cut(self, seq: int) -> bytes:
         """Return what no checkpoint has yet, which the one at ``seq`` has from now on."""
