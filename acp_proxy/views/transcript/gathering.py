@@ -48,10 +48,10 @@ class Gatherer:
             place = self._place(row, state, event)
             if place is not None and (owner is None or isinstance(event, v.PermissionRequested)):
                 owner = place
-        if row.request_seq is not None:
-            asked = self._asked.pop(row.request_seq, None)
-            if owner is None and asked is not None:
-                owner = asked
+        for request in _answered(row, events):
+            asked = self._asked.pop(request, None)
+            if asked is not None and (owner is None or row.request_seq is None):
+                owner = asked if owner is None else owner
                 if isinstance(asked[1], int):
                     asked[0].marks.end(asked[1], row.seq)
         if owner is None:
@@ -107,13 +107,31 @@ class Gatherer:
             return self._current, "chunks that belong to no message"
         return self._known(Kind.MESSAGE, found.first_seq, row, session, found)
 
-    def _prompt(self, row: "MessageRow", session: "Session", event: v.PromptSent) -> Owner:
+    def _prompt(
+        self, row: "MessageRow", session: "Session | None", event: v.PromptSent
+    ) -> Owner | None:
+        if session is None:
+            return None
+        if event.prompt_seq is not None:
+            self._prompt_again(session, event.prompt_seq, event)
+            return None
         if event.is_turn:
             owner = self._mark(Kind.MESSAGE, row, session, session.messages[-1])
         else:
             owner = self._mark(Kind.PROMPT, row, session, None)
         self._asked[row.seq] = owner
         return owner
+
+    def _prompt_again(self, session: "Session", seq: int, event: v.PromptSent) -> None:
+        """Make a mark that of what a prompt turned out to be."""
+        marks = self._current.marks
+        index = marks.find(Kind.MESSAGE, seq)
+        index = marks.find(Kind.PROMPT, seq) if index is None else index
+        if index is None:
+            return
+        found = (one for one in reversed(session.messages) if one.first_seq == seq)
+        message = next(found, None) if event.is_turn else None
+        marks.become(index, Kind.PROMPT if message is None else Kind.MESSAGE, message)
 
     def _prompt_answer(
         self, row: "MessageRow", session: "Session | None", event: v.PromptAnswered
@@ -217,8 +235,10 @@ class Gatherer:
             section.hidden[OPENING] += asked[0].marks.remove(asked[1])
         return section, OPENING
 
-    def _answer(self, row: "MessageRow", session: "Session | None", _event: Event) -> Owner | None:
-        if row.request_seq is not None:
+    def _answer(
+        self, row: "MessageRow", session: "Session | None", event: v.RequestAnswered
+    ) -> Owner | None:
+        if event.request_seq is not None:
             return None  # it belongs to its request
         return self._mark(Kind.ANSWER, row, session, row.stream)
 
@@ -254,6 +274,8 @@ class Gatherer:
     def _commands(self, _row: "MessageRow", _session: "Session", _event: Event) -> Owner:
         return self._current, "lists of commands"
 
+
+_WITH_REQUEST = (v.PermissionAnswered, v.ElicitationAnswered, v.RequestAnswered)
 
 OPENING = "requests that made the session, and their answers"
 """The sort of messages that the head of a session tells."""
@@ -302,6 +324,19 @@ _PLACES: dict[type[Event], Callable[[Gatherer, Any, Any, Any], Owner | None]] = 
     v.CommandsChanged: Gatherer._commands,
 }
 """Where events stand; those that are not here belong to the request that they answer."""
+
+
+def _answered(row: "MessageRow", events: list[Event]) -> list[int]:
+    """Return the requests that a message answers: one, or all of an array that was refused."""
+    if row.request_seq is not None:
+        return [row.request_seq]
+    found = []
+    for event in events if row.kind == "error" else ():
+        if isinstance(event, v.PromptAnswered):
+            found.append(event.prompt_seq)
+        elif isinstance(event, _WITH_REQUEST) and event.request_seq is not None:
+            found.append(event.request_seq)
+    return found
 
 
 def _message_of(session: "Session", event: Any) -> "Message | None":

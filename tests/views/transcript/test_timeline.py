@@ -19,6 +19,7 @@ from acp_proxy.views.transcript.source import NothingBlanked
 from acp_proxy.views.transcript.timeline import Timeline
 from tests import strategies
 from tests.cli.commands import invoke
+from tests.cli.conversations import put, request, result, update
 from tests.cli.test_transcript import CONVERSATIONS
 from tests.cli.transcripts import assert_accounted, assert_harmless, imported, tell, told
 
@@ -131,6 +132,40 @@ def test_whatever_is_said_is_told_and_harmless(
     assert_accounted(told(folder / "log.db"))
     for form in ("text", "markdown", "html"):
         assert_harmless(form, tell(folder / "log.db", form))
+
+
+def test_an_array_that_is_refused_as_a_whole_answers_all_in_it(tmp_path: Path) -> None:
+    prompt = [{"type": "text", "text": "hello"}]
+    array = [
+        request(1, "session/prompt", sessionId="s", prompt=prompt),
+        request(2, "session/prompt", prompt=prompt),
+        request(3, "_other", sessionId="s"),
+    ]
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no arrays"}}
+    log = put(tmp_path / "log.db", [("client", array), ("agent", refusal)])
+
+    document = told(log)
+
+    assert_accounted(document)
+    [entries] = [session["entries"] for session in document["sessions"] if "sessionId" in session]
+    assert [entry["entry"] for entry in entries][::2] == ["message", "request"]
+    assert b"no answer" not in tell(log, "text")
+
+
+def test_a_prompt_is_what_it_turns_out_to_be(tmp_path: Path) -> None:
+    said = {"type": "text", "text": "hello"}
+    log = put(tmp_path / "log.db", [
+        ("client", request(1, "session/prompt", sessionId="s", prompt=[said])),
+        ("agent", update("state_update", state="running")),
+        ("agent", update("user_message", messageId="u", content=[said])),
+        ("agent", result(1, messageId="u")),
+    ])  # fmt: skip
+
+    document = told(log)
+
+    assert_accounted(document)
+    [entry] = document["sessions"][0]["entries"]
+    assert (entry["role"], entry["promptSeq"], entry["messages"]) == ("user", 1, 3)
 
 
 _WRONG: tuple[Any, ...] = (
