@@ -13,6 +13,7 @@ from acp_proxy.events.index import Indexer
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
+from acp_proxy.redaction.redactor import Redactor
 from acp_proxy.state.fold import State
 from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
@@ -155,6 +156,17 @@ class Recording:
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
         for frame in self.frames(connection, stream=stream):
             yield from self._log.pieces(frame)
+
+    def redactor(self, connection: str | int = "latest") -> Redactor:
+        """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
+        number = self._log.connection(connection).id
+        redactor = Redactor()
+        redactor.learn(lambda: self._whole_frames(number))
+        return redactor
+
+    def _whole_frames(self, connection_id: int) -> "Iterator[tuple[int, str, bytes]]":
+        for frame in self._log.frames(connection_id):
+            yield frame.seq, frame.stream, b"".join(self._log.pieces(frame))
 
     def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:
         """Return what was true just after a message.

@@ -1,0 +1,87 @@
+"""Secrets that a name gives away in running text: ``KEY=value``, ``password: x``, ``--api-key x``.
+
+Code is full of such names too; what is assigned there is mostly no secret but another name, a
+call or a type, and stays.
+"""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from acp_proxy.redaction.names import KEYWORD, MARKER, is_harmless, says_password, says_secret
+from acp_proxy.redaction.shapes import Span, is_dense
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SEPARATOR = r"(?:=>|:=|[:=](?!=)|:[ ]?[A-Za-z][\w.<>|?\[\]]{0,30}+[ ]=(?!=))"
+QUOTE: Final = r"\\{0,3}[\"'`]"
+"""How a quote stands in text, JSON in JSON included, as a pattern."""
+_ASSIGNMENT = re.compile(
+    rf"(?:{KEYWORD})(?P<after>[A-Za-z0-9_-]{{0,40}}+)"
+    rf"(?:{QUOTE})?[ \t]{{0,8}}+\]?[ \t]{{0,8}}+(?P<separator>{_SEPARATOR})[ \t]{{0,8}}+"
+    rf"(?:[rbuf]?(?P<quote>{QUOTE}))?"
+    r"(?P<value>(?:(?<=\")[^\"\r\n\\]{1,4096}+|(?<=')[^'\r\n\\]{1,4096}+|(?<=`)[^`\r\n\\]{1,4096}+"
+    r"|[^\s\"'`,;&|<>(){}\[\]\\]{1,4096}+))",
+    re.IGNORECASE | re.ASCII,
+)
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*\Z")
+_LONGEST_BEFORE = 60
+_FLAG = re.compile(
+    r"(?<![\w-])--?(?P<name>[A-Za-z][\w-]{1,60}+)[ \t]+[\"'`]?(?P<value>[^\s\"'`\\-][^\s\"'`\\]*+)"
+)
+_PROSE = re.compile(r"[A-Za-z][A-Za-z'\u2019]*+(?:[ ,.:;?!'\u2019()-]++[A-Za-z'\u2019]*+)+")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+")
+_WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
+_MIN_PLAIN, _MIN_MIXED = 8, 6
+_CODE_AFTER = ("(", "[", "{")
+_CODE = ("$", "%", "<", "*", "process.env", "os.environ", "import.meta")
+_END_OF_LINE = ("", "\n", "\r")
+
+
+def find(text: str) -> "Iterator[Span]":
+    """Yield the values of assignments whose name says secret."""
+    for match in _ASSIGNMENT.finditer(text):
+        before = _NAME_BEFORE.search(text[max(match.start() - _LONGEST_BEFORE, 0) : match.start()])
+        assert before is not None  # it fits nothing as well
+        name = before[0] + text[match.start() : match.end("after")]
+        if says_secret(name) and _is_secret(name, match, text):
+            yield Span(*match.span("value"), is_open=True)
+    for match in _FLAG.finditer(text):
+        name, value = match["name"], match["value"]
+        if not says_secret(name) or is_harmless(value):
+            continue
+        if says_password(name) or not _WORDS.fullmatch(value):
+            yield Span(*match.span("value"), is_open=True)
+
+
+def _is_secret(name: str, match: re.Match[str], text: str) -> bool:
+    """Tell whether the value of an assignment is a secret, and no code or type or word."""
+    value = match["value"]
+    if is_harmless(value) or MARKER in value:
+        return False
+    if match["quote"]:
+        return says_password(name) or not (_PROSE.fullmatch(value) or _WORDS.fullmatch(value))
+    after = text[match.end() : match.end() + 1]
+    if after in _CODE_AFTER or value.startswith(_CODE):
+        return False
+    is_setting = match["separator"] == "=" and text[match.end("separator")] == value[0]
+    if is_setting and (name.isupper() or name.startswith("-") or _is_query(text, match, name)):
+        return True
+    return is_dense(value) or _is_plain_secret(name, value, after)
+
+
+def _is_plain_secret(name: str, value: str, after: str) -> bool:
+    """Tell whether a value without quotes, as in ``name: value``, is a secret, and no code."""
+    is_mixed = any(map(str.isdigit, value)) or not _IDENTIFIER.fullmatch(value)
+    if says_password(name):
+        return (
+            len(value) >= _MIN_MIXED
+            if is_mixed
+            else (len(value) >= _MIN_PLAIN and after in _END_OF_LINE)
+        )
+    return len(value) >= _MIN_PLAIN and is_mixed and not _IDENTIFIER.fullmatch(value.rstrip(".:"))
+
+
+def _is_query(text: str, match: re.Match[str], name: str) -> bool:
+    start = match.end("after") - len(name)
+    return start > 0 and text[start - 1] in "?&"
