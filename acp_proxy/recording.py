@@ -13,8 +13,8 @@ from acp_proxy.events.index import Indexer
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
-from acp_proxy.redaction.redactor import Redactor
 from acp_proxy.state.fold import State
+from acp_proxy.views.jsonlines import header_line
 from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, classify_frame, text_message
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acp_proxy.events.event import Event
+    from acp_proxy.redaction.redactor import Redactor
 
 __all__ = [
     "ConnectionRow",
@@ -157,15 +158,18 @@ class Recording:
         for frame in self.frames(connection, stream=stream):
             yield from self._log.pieces(frame)
 
-    def redactor(self, connection: str | int = "latest") -> Redactor:
+    def redactor(self, connection: str | int = "latest") -> "Redactor":
         """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
-        number = self._log.connection(connection).id
+        from acp_proxy.redaction.redactor import Redactor  # noqa: PLC0415 - its patterns take time
+
+        row = self._log.connection(connection)
         redactor = Redactor()
-        redactor.learn(lambda: self._whole_frames(number))
+        redactor.learn(lambda: self._whole_frames(row))
         return redactor
 
-    def _whole_frames(self, connection_id: int) -> "Iterator[tuple[int, str, bytes]]":
-        for frame in self._log.frames(connection_id):
+    def _whole_frames(self, row: ConnectionRow) -> "Iterator[tuple[int, str, bytes]]":
+        yield 0, "client", header_line(row).encode()  # the agent's arguments may hold secrets
+        for frame in self._log.frames(row.id):
             yield frame.seq, frame.stream, b"".join(self._log.pieces(frame))
 
     def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:

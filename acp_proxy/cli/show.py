@@ -1,6 +1,7 @@
 """``acp-proxy show``: one message whole."""
 
-from typing import TYPE_CHECKING
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,15 +14,19 @@ from acp_proxy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from acp_proxy.recording import MessageRow, Recording
+    from acp_proxy.redaction.redactor import Redactor
 
 
 @click.command()
 @click.argument("place", nargs=-1, required=True, metavar="[CONNECTION] SEQ")
 @log_option
 @click.option("--raw", is_flag=True, help="The exact bytes of its line, and nothing else.")
+@click.option("--share", is_flag=True, help="Blank the secrets in it.")
 @json_option
-def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> None:
+def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_json: bool) -> None:
     """Show message SEQ of CONNECTION (default: latest): laid out, with all that is known of it."""
     only_one({"--raw": raw, "--json": as_json})
     if len(place) > 2 or not place[-1].isdecimal():  # noqa: PLR2004 - two arguments
@@ -29,10 +34,13 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
     connection, seq = (place[0] if len(place) > 1 else "latest"), int(place[-1])
     with opened(log) as recording:
         row = recording.message(connection, seq)
+        other = None if raw else _other(recording, row)
+        pieces = recording.message_bytes(row)
+        if share:
+            row, other, pieces = _blanked(recording, row, other)
         if raw:
-            write_bytes(recording.message_bytes(row))
+            write_bytes(pieces)
             return
-        other = _other(recording, row)
         if as_json:
             from acp_proxy.views.details import message_detail
             from acp_proxy.views.jsonlines import dumps
@@ -43,6 +51,32 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
 
             offset = recording.frame_of(row).offset
             click.echo(message_page(recording.connection(connection), row, other, offset))
+
+
+def _blanked(
+    recording: "Recording", row: "MessageRow", other: "MessageRow | None"
+) -> "tuple[MessageRow, MessageRow | None, Iterator[bytes]]":
+    """Return a message, its other half and its bytes without their secrets; say how many there were."""
+    from acp_proxy.views.units import count
+
+    redactor = recording.redactor(row.connection_id)
+    whole = redactor.redact_frame(row.stream, b"".join(recording.message_bytes(row)), row.frame_seq)
+    click.echo(f"acp-proxy: {count(redactor.blanked, 'value')} blanked", err=True)
+    shown = [None if half is None else _without_secrets(redactor, half) for half in (row, other)]
+    assert shown[0] is not None
+    return shown[0], shown[1], iter([whole])
+
+
+def _without_secrets(redactor: "Redactor", row: "MessageRow") -> "MessageRow":
+    """Return a message whose texts and bytes hold no secret."""
+    raw = redactor.redact_frame(row.stream, row.raw, row.frame_seq)
+    texts: dict[str, Any] = {
+        name: redactor.redact_text(text)[0]
+        for name in ("method", "id", "session_id", "tool_call_id", "terminal_id", "reason")
+        if (text := getattr(row, name)) is not None
+    }
+    size = len(raw) if len(row.raw) == row.size else row.size
+    return dataclasses.replace(row, raw=raw, size=size, **texts)
 
 
 def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":

@@ -13,7 +13,7 @@ from acp_proxy.redaction.shapes import Span, is_dense
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SEPARATOR = r"(?:=>|:=|[:=](?!=)|:[ ]?[A-Za-z][\w.<>|?\[\]]{0,30}+[ ]=(?!=))"
+_SEPARATOR = r"(?::[ ]?[A-Za-z][\w.<>|?\[\]]{0,30}+[ ]=(?!=)|=>|:=|[:=](?!=))"
 QUOTE: Final = r"\\{0,3}[\"'`]"
 """How a quote stands in text, JSON in JSON included, as a pattern."""
 _ASSIGNMENT = re.compile(
@@ -27,14 +27,15 @@ _ASSIGNMENT = re.compile(
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*\Z")
 _LONGEST_BEFORE = 60
 _FLAG = re.compile(
-    r"(?<![\w-])--?(?P<name>[A-Za-z][\w-]{1,60}+)[ \t]+[\"'`]?(?P<value>[^\s\"'`\\-][^\s\"'`\\]*+)"
+    r"(?<![\w-])(?:-(?P<short>[A-Za-z]\w{1,30}+)|--(?P<name>[A-Za-z][\w-]{1,60}+))[ \t]+[\"'`]?(?P<value>[^\s\"'`\\-][^\s\"'`\\]*+)"
 )
 _PROSE = re.compile(r"[A-Za-z][A-Za-z'\u2019]*+(?:[ ,.:;?!'\u2019()-]++[A-Za-z'\u2019]*+)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+")
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
-_MIN_PLAIN, _MIN_MIXED = 8, 6
+_MIN_PLAIN, _MIN_MIXED, _MIN_SET = 8, 6, 3
 _CODE_AFTER = ("(", "[", "{")
 _CODE = ("$", "%", "<", "*", "process.env", "os.environ", "import.meta")
+_CLOSING = " )]}>,;:.+|&"
 _END_OF_LINE = ("", "\n", "\r")
 
 
@@ -47,8 +48,8 @@ def find(text: str) -> "Iterator[Span]":
         if says_secret(name) and _is_secret(name, match, text):
             yield Span(*match.span("value"), is_open=True)
     for match in _FLAG.finditer(text):
-        name, value = match["name"], match["value"]
-        if not says_secret(name) or is_harmless(value):
+        name, value = match["name"] or match["short"], match["value"]
+        if not says_secret(name) or is_harmless(value) or value.startswith(_CODE):
             continue
         if says_password(name) or not _WORDS.fullmatch(value):
             yield Span(*match.span("value"), is_open=True)
@@ -60,12 +61,18 @@ def _is_secret(name: str, match: re.Match[str], text: str) -> bool:
     if is_harmless(value) or MARKER in value:
         return False
     if match["quote"]:
+        if value[0] in _CLOSING:  # the quote ended a text, and opened none
+            return False
         return says_password(name) or not (_PROSE.fullmatch(value) or _WORDS.fullmatch(value))
     after = text[match.end() : match.end() + 1]
     if after in _CODE_AFTER or value.startswith(_CODE):
         return False
     is_setting = match["separator"] == "=" and text[match.end("separator")] == value[0]
-    if is_setting and (name.isupper() or name.startswith("-") or _is_query(text, match, name)):
+    if (
+        is_setting
+        and len(value) >= _MIN_SET
+        and (name.isupper() or name.startswith("-") or _is_query(text, match, name))
+    ):
         return True
     return is_dense(value) or _is_plain_secret(name, value, after)
 
@@ -74,11 +81,8 @@ def _is_plain_secret(name: str, value: str, after: str) -> bool:
     """Tell whether a value without quotes, as in ``name: value``, is a secret, and no code."""
     is_mixed = any(map(str.isdigit, value)) or not _IDENTIFIER.fullmatch(value)
     if says_password(name):
-        return (
-            len(value) >= _MIN_MIXED
-            if is_mixed
-            else (len(value) >= _MIN_PLAIN and after in _END_OF_LINE)
-        )
+        is_word = value.isalpha() and value.islower() and after in _END_OF_LINE
+        return len(value) >= _MIN_MIXED if is_mixed else len(value) >= _MIN_PLAIN and is_word
     return len(value) >= _MIN_PLAIN and is_mixed and not _IDENTIFIER.fullmatch(value.rstrip(".:"))
 
 

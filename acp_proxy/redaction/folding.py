@@ -6,7 +6,7 @@ put in between. Only what is found across such a seam counts here.
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.shapes import Span, find_shapes
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     from acp_proxy.redaction.known import Known
 
-_SEAM = re.compile(
-    r"(?:\r?\n[ \t]{0,40}+(?:[│┃|>][ \t]?)?+"
-    r"|\x1b\[[0-?]{0,40}+[ -/]{0,4}+[@-~]|\x1b\][^\x07\x1b]{0,400}+(?:\x07|\x1b\\))+"
+ESCAPE: Final = (
+    r"\x1b\[[0-?]{0,40}+[ -/]{0,4}+[@-~]|\x1b\][^\x07\x1b]{0,400}+(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]"
 )
+"""The escape sequences of a terminal, as a pattern."""
+_SEAM = re.compile(rf"(?:\r?\n[ \t]{{0,40}}+(?:[\u2502\u2503|>][ \t]?)?+|{ESCAPE})+")
 _RUN = re.compile(r"[A-Za-z0-9_+/.~-]+={0,2}(?=[\s\"'`,;)\]}\x1b\\]|\Z)")
 _MIN_RUN, _MIN_LINE, _MAX_PIECES = 3, 16, 64
 
@@ -46,7 +47,7 @@ def find(text: str, spans: list[Span], known: "Known | None") -> "Iterator[Piece
     known_spans = list(known.find(folded.text)) if known is not None else []
     for span in found:
         pieces = folded.pieces(span)
-        if len(pieces) > 1:
+        if len(pieces) > 1 or span.start in folded.seams or span.end in folded.seams:
             yield _needed(text, pieces, whole)
     for span in known_spans:
         pieces = folded.pieces(span)
@@ -108,13 +109,16 @@ def _needed(text: str, pieces: Pieces, whole: dict[int, Span]) -> Pieces:
 def _goes_on(text: str, spans: list[Span], seams: list[re.Match[str]]) -> "Iterator[Pieces]":
     """Yield what reaches the end of its line and plainly goes on at the beginning of the next."""
     after = {seam.start(): seam.end() for seam in seams}
+    starts = {span.start for span in spans}
     for span in spans:
         end = span.end
         pieces: Pieces = [(span.start, end)]
         while span.is_open and end in after and len(pieces) < _MAX_PIECES:
             line = text.rfind("\n", 0, end) + 1
             run = _RUN.match(text, after[end])
-            if run is None or end - line < _MIN_LINE or not _looks_random(run[0]):
+            if run is None or run.start() in starts or end - line < _MIN_LINE:
+                break
+            if not _looks_random(run[0]):
                 break
             pieces.append(run.span())
             end = run.end()

@@ -15,9 +15,7 @@ import orjson
 from acp_proxy.redaction import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
-
-    from acp_proxy.redaction.known import Known
+    from collections.abc import Callable, Hashable, Iterator
 
 Path = tuple[str | int, ...]
 """Where in a frame a string stands; the empty one stands for a frame that is text."""
@@ -55,17 +53,25 @@ class _Stream:
 class Joins:
     """Follows the joined texts of a connection."""
 
-    def __init__(self, known: "Known") -> None:
-        self._known = known
+    def __init__(self, find: "Callable[[str], list[texts.Part]]") -> None:
+        self._find = find
         self._streams: OrderedDict[Hashable, _Stream] = OrderedDict()
         self._cuts: Cuts = {}
         self._kinds: dict[Any, tuple[Any, int]] = {}  # of a session, its last chunk's kind
 
-    def add(self, seq: int, stream: str, raw: bytes) -> None:
-        """Add a frame."""
-        if stream == "stderr" or raw[:1] not in (b"{", b"["):
-            if stream == "stderr" or raw.lstrip()[:1] not in (b"{", b"["):
-                self._join((stream,), _Piece(seq, (), raw.decode("latin-1"), 0))
+    def add(self, seq: int, stream: str, raw: bytes, *, is_suspicious: bool) -> None:
+        """Add a frame; of a suspicious one that has joined texts it is noted that it has."""
+        for piece, key in self._pieces(seq, stream, raw):
+            if is_suspicious:
+                self._cuts.setdefault(seq, {}).setdefault(piece.path, [])
+            self._join(key, piece)
+
+    def _pieces(
+        self, seq: int, stream: str, raw: bytes
+    ) -> "Iterator[tuple[_Piece, tuple[Any, ...]]]":
+        """Yield what a frame adds to joined texts, and to which."""
+        if stream == "stderr" or not _may_be_json(raw):
+            yield _Piece(seq, (), raw.decode("latin-1"), 0), (stream,)
             return
         if b'_chunk"' not in raw and b"terminal_" not in raw:
             return
@@ -75,17 +81,22 @@ class Joins:
             return
         if isinstance(message, list):
             for number, member in enumerate(message):
-                self._message(seq, member, (number,))
+                yield from self._message(seq, member, (number,))
         else:
-            self._message(seq, message, ())
+            yield from self._message(seq, message, ())
 
     def close(self) -> Cuts:
         """Return what is to be blanked."""
         for stream in self._streams.values():
             self._look(stream)
+        for cuts in self._cuts.values():
+            for path, parts in cuts.items():
+                cuts[path] = texts.merged(parts)
         return self._cuts
 
-    def _message(self, seq: int, message: Any, path: Path) -> None:
+    def _message(
+        self, seq: int, message: Any, path: Path
+    ) -> "Iterator[tuple[_Piece, tuple[Any, ...]]]":
         params = message.get("params") if isinstance(message, dict) else None
         update = params.get("update") if isinstance(params, dict) else None
         if not isinstance(update, dict):
@@ -95,7 +106,7 @@ class Joins:
             session = None
         path = (*path, *_UPDATE)
         for key, inner, text in self._texts(session, update):
-            self._join((session, *key), _Piece(seq, (*path, *inner), text, 0))
+            yield _Piece(seq, (*path, *inner), text, 0), (session, *key)
 
     def _texts(
         self, session: str | None, update: dict[str, Any]
@@ -143,10 +154,7 @@ class Joins:
     def _look(self, stream: _Stream) -> None:
         """Find the secrets of a window, and keep the end of it for the next one."""
         text = "".join(piece.text for piece in stream.pieces)
-        values: list[str] = []
-        parts = texts.find(text, self._known, values)
-        for value in values:
-            self._known.add(value)
+        parts = self._find(text)
         self._distribute(stream.pieces, parts)
         keep = max(len(text) - _OVERLAP, 0)
         if parts and parts[-1].end > len(text) - _NEAR_END:
@@ -178,13 +186,24 @@ class Joins:
                 if start < end:
                     shift = piece.skipped - offset
                     cuts = self._cuts.setdefault(piece.seq, {})
-                    old = cuts.get(piece.path, [])
-                    new = texts.Part(start + shift, end + shift, is_first)
-                    cuts[piece.path] = texts.merged([*old, new])
+                    cut = texts.Part(start + shift, end + shift, is_first)
+                    cuts.setdefault(piece.path, []).append(cut)
                     start, is_first = end, False
                 if start < part.end:
                     offset += len(piece.text)
                     number += 1
+
+
+def _may_be_json(raw: bytes) -> bool:
+    """Tell whether a frame is JSON, seen from its ends; a string alone is looked at whole."""
+    text = raw.strip()
+    if text[:1] == b'"' == text[-1:]:
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return False
+        return True
+    return text[:1] + text[-1:] in (b"{}", b"[]")
 
 
 def _terminal(update: dict[str, Any]) -> "Iterator[tuple[tuple[Any, ...], Path, str]]":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_KNOWN = 1000
 """So many values of a connection are looked for, the first ones; the cost grows with them."""
 _MAX_LENGTH = 16 * 1024
-_MIN_BASE64 = 12
+_MIN_BASE64 = 8
 
 
 class Known:
@@ -66,6 +66,6 @@ def _writings(value: str) -> "Iterator[str]":
     encoded = value.encode(errors="surrogatepass")
     yield encoded.decode("latin-1")
     yield quote(encoded, safe="")
-    if len(value) >= _MIN_BASE64:
+    if len(encoded) >= _MIN_BASE64:
         text = base64.b64encode(encoded).decode()
-        yield text[: len(value) * 8 // 6]  # what does not depend on what follows
+        yield text[: len(encoded) * 8 // 6]  # what does not depend on what follows

@@ -95,11 +95,12 @@ class Redactor:
         """
         for _ in range(2):
             before = len(self._known)
-            pieces = joins.Joins(self._known)
+            pieces = joins.Joins(self._parts)
             for seq, stream, raw in frames():
-                if is_suspicious(raw):
+                suspicious = is_suspicious(raw) or self._known.is_in_frame(raw)
+                if suspicious:
                     self._frame_edits(stream, raw, None)
-                pieces.add(seq, stream, raw)
+                pieces.add(seq, stream, raw, is_suspicious=suspicious)
             self._cuts = pieces.close()
             if len(self._known) == before:
                 break
@@ -117,10 +118,14 @@ class Redactor:
             if edits is not None:
                 return text, edits, "utf-8"
         text = raw.decode("latin-1")
-        found = self._walk().text_edits(text)
-        if cuts is not None:
-            found = literals.ordered([*found, *texts.as_edits(cuts.get((), ()))])
-        return text, found, "latin-1"
+        if cuts is not None and () in cuts:
+            return text, texts.as_edits(cuts[()]), "latin-1"
+        return text, self._walk().text_edits(text), "latin-1"
+
+    def _parts(self, text: str) -> "list[texts.Part]":
+        """Return what is to be blanked in a text; what would be changed otherwise is blanked too."""
+        edits = self._walk().text_edits(text)
+        return [texts.Part(edit.start, edit.end, edit.values > 0) for edit in edits]
 
     def _count(self, edits: "Iterable[Edit]") -> int:
         number = sum(edit.values for edit in edits)

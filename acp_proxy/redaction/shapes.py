@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
 
+_END = r"(?![A-Za-z0-9])"
+
+
 class Span(NamedTuple):
     """Where a secret stands in a text, and whether more of it may follow after a line's end."""
 
@@ -27,13 +30,15 @@ class _Shape(NamedTuple):
     pattern: re.Pattern[str]
     before: int  # how many characters may stand before the anchor
     is_open: bool  # of no fixed length
+    is_word: bool = False  # no letter or digit follows
 
 
 def _after(anchor: str, tail: str) -> _Shape:
     """Return a shape that begins with its anchor."""
-    ends_open = bool(re.search(r"(,\}|\+|\*)\+?(=\{0,2\}\+?)?$", tail))
-    pattern = re.compile(re.escape(anchor) + tail)
-    return _Shape(anchor, pattern, 0, ends_open)
+    is_word = tail.endswith(_END)
+    tail = tail.removesuffix(_END)
+    is_open = bool(re.search(r"(?:,\}|\*)\+(?:=\{0,2\}\+)?$", tail))
+    return _Shape(anchor, re.compile(re.escape(anchor) + tail), 0, is_open, is_word)
 
 
 def _around(anchor: str, before: int, pattern: str) -> _Shape:
@@ -41,7 +46,6 @@ def _around(anchor: str, before: int, pattern: str) -> _Shape:
     return _Shape(anchor, re.compile(pattern), before, is_open=False)
 
 
-_END = r"(?![A-Za-z0-9])"
 _WORD = r"[A-Za-z0-9_-]"
 
 # What has a beginning of its own: (anchor, the rest as a pattern).
@@ -148,7 +152,7 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("rk_test_", r"[A-Za-z0-9]{16,}+"),
     ("whsec_", r"[A-Za-z0-9+/]{24,}+={0,2}+"),
     ("SK", r"[0-9a-f]{32}" + _END),  # Twilio
-    ("SG.", r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}+"),  # SendGrid
+    ("SG.", _WORD + r"{16,64}+\." + _WORD + r"{16,}+"),  # SendGrid
     ("key-", r"[0-9a-f]{32}" + _END),  # Mailgun
     ("xkeysib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}" + _END),  # Brevo
     ("re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+"),  # Resend
@@ -174,7 +178,7 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("dt0c01.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}" + _END),  # Dynatrace
     (
         "eyJ",
-        r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*+",
+        rf"{_WORD}{{8,512}}+\.{_WORD}{{8,8192}}+\.{_WORD}{{8,}}+(?:\.{_WORD}++)*+",
     ),  # JSON Web Tokens
 )
 
@@ -246,20 +250,23 @@ def _of_shape(shape: _Shape, text: str, seams: "Container[int]") -> "Iterator[Sp
     at = text.find(shape.anchor)
     while at >= 0:
         match = None
-        for start in range(at, max(at - shape.before, done) - 1, -1):
-            match = shape.pattern.match(text, start)
-            if match is not None:
-                break
-        if (
-            match is not None
-            and (shape.before or _begins(text, match.start(), seams))
-            and (shape.anchor not in _SOFT or is_dense(match[0]))
-        ):
-            yield Span(match.start(), match.end(), shape.is_open)
+        if shape.before:
+            starts = range(at, max(at - shape.before, done) - 1, -1)
+            match = next(filter(None, (shape.pattern.match(text, start) for start in starts)), None)
+        elif _begins(text, at, seams):
+            match = shape.pattern.match(text, at)
+        if match is not None and not (shape.is_word and _goes_on(text, match.end(), seams)):
             done = match.end()
+            if shape.anchor not in _SOFT or is_dense(match[0]):
+                yield Span(match.start(), done, shape.is_open)
         at = text.find(shape.anchor, max(at + 1, done))
 
 
 def _begins(text: str, at: int, seams: "Container[int]") -> bool:
     """Tell whether a word may begin at a place."""
     return at == 0 or text[at - 1] not in _WORDS or at in seams
+
+
+def _goes_on(text: str, at: int, seams: "Container[int]") -> bool:
+    """Tell whether a letter or digit stands at a place, and in the same word as what is before it."""
+    return at < len(text) and text[at] in _WORDS and text[at] != "_" and at not in seams

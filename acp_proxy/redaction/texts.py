@@ -56,7 +56,8 @@ _QUERY = re.compile(
 )
 _COMMANDS = (
     re.compile(
-        r"(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+:(?P<value>[^\s\"'/:]{3,512}+)"
+        r"\b(?:curl|wget|http)\b(?:[^\r\n]{0,400}?[ ])(?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+"
+        r":(?P<value>[^\s\"'/:]{3,512}+)"
     ),
     re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)"),
     re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)"),
@@ -65,6 +66,7 @@ _COMMANDS = (
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nrt]|[\"',+|>#*:.()-](?=\W))*+")
+_NO_TEXT = re.compile(rf"{folding.ESCAPE}|\\{{1,4}}[nrt]")
 _LINE = re.compile(r"[^\r\n]+")
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
 _MIN_OPAQUE = 20
@@ -79,7 +81,7 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
         values: Takes the secrets that were found, each in one piece.
 
     """
-    spans = _find_all(text, known)
+    spans = _find_all(_bare(text), known)
     parts = [Part(span.start, span.end, is_first=True) for span in spans]
     parts += [
         Part(start, end, number == 0)
@@ -113,6 +115,20 @@ def as_edits(parts: "Iterable[Part]") -> list[Edit]:
         Edit(part.start, part.end, MARKER if part.is_first else "", int(part.is_first))
         for part in parts
     ]
+
+
+def _bare(text: str) -> str:
+    r"""Return a text with spaces for escape sequences and for ``\\n`` as code writes it.
+
+    Their letters would seem to belong to the word behind them.
+    """
+    if "\x1b" not in text and "\\" not in text:
+        return text
+    return _NO_TEXT.sub(_as_space, text)
+
+
+def _as_space(match: re.Match[str]) -> str:
+    return ("\n" if match[0][0] == "\\" and match[0][-1] != "t" else " ") * len(match[0])
 
 
 def _find_all(text: str, known: "Known | None") -> list[Span]:

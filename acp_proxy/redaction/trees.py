@@ -28,6 +28,7 @@ _BLANKETS = frozenset(
 )  # fmt: skip
 _NAMES = ("name", "key", "header", "variable")
 _BASE64_KEYS = ("data", "blob")
+_PLAIN_DATA = (("terminal_output",), ("terminal_output_delta",))  # text, in Zed's extension
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{2,}+={0,2}")
 _CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _LONG_BASE64 = 256
@@ -203,13 +204,12 @@ class Walk:
         if place.name and says_secret(place.name) and _is_secret(text, place.name):
             self._known.add(text)
             return [Edit(0, len(text), MARKER, 1)]
-        cuts = self._cuts.get(place.path, ()) if self._cuts else ()
-        if place.path and place.path[-1] in _BASE64_KEYS:
+        cuts = self._cuts.get(place.path) if self._cuts and place.path else None
+        if place.path and place.path[-1] in _BASE64_KEYS and place.path[-2:-1] not in _PLAIN_DATA:
             decoded = self._in_base64(text, cuts)
             if decoded is not None:
                 return decoded
-        edits = self.text_edits(text)
-        return literals.ordered([*edits, *texts.as_edits(cuts)]) if cuts else edits
+        return self.text_edits(text) if cuts is None else texts.as_edits(cuts)
 
     def _blanket(self, text: str, name: str) -> list[Edit]:
         """Return the edits of a value all of which is blanked, but for the name in ``NAME=value``."""
@@ -226,7 +226,7 @@ class Walk:
             self._known.add(found)
         return [Edit(start, len(text), MARKER, 1)] if value not in ("", MARKER) else []
 
-    def _in_base64(self, text: str, cuts: "Iterable[texts.Part]") -> list[Edit] | None:
+    def _in_base64(self, text: str, cuts: "list[texts.Part] | None") -> list[Edit] | None:
         """Return the edits of a string if it is base64 of a text or of a picture, else None."""
         if len(text) % 4 or not _BASE64.fullmatch(text):
             return None
@@ -234,9 +234,11 @@ class Walk:
             decoded = base64.b64decode(text, validate=True).decode("latin-1")
         except (binascii.Error, ValueError):
             return None
-        if not cuts and len(_CONTROL.findall(decoded)) * 10 > len(decoded):
-            return [] if len(text) >= _LONG_BASE64 else None
-        edits = literals.ordered([*self.text_edits(decoded), *texts.as_edits(cuts)])
+        edits: list[Edit] = []
+        if cuts is not None:
+            edits = texts.as_edits(cuts)
+        elif len(_CONTROL.findall(decoded)) * 10 <= len(decoded):
+            edits = self.text_edits(decoded)
         if not edits:
             return [] if len(text) >= _LONG_BASE64 else None
         again = base64.b64encode(literals.apply(decoded, edits).encode("latin-1")).decode()
