@@ -19,16 +19,18 @@ MAX_KNOWN = 1000
 """So many values of a connection are looked for, the first ones; the cost grows with them."""
 _MAX_LENGTH = 16 * 1024
 _MIN_BASE64 = 8
+_ODD = "surrogatepass"
 
 
 class Known:
     """Secrets seen so far; grows only."""
 
-    __slots__ = ("_texts", "_values")
+    __slots__ = ("_raw", "_texts", "_values")
 
     def __init__(self) -> None:
         self._values: set[str] = set()
-        self._texts: dict[str, bytes] = {}  # each as it may stand in text, and so in a frame
+        self._texts: dict[str, None] = {}  # each as it may stand in text
+        self._raw: dict[bytes, None] = {}  # and as that may stand in a frame
 
     def __len__(self) -> int:
         return len(self._values)
@@ -44,11 +46,14 @@ class Known:
             return
         self._values.add(value)
         for text in _writings(value):
-            self._texts.setdefault(text, json.dumps(text)[1:-1].encode())
+            self._texts[text] = None
+            self._raw[json.dumps(text)[1:-1].encode()] = None
+            self._raw[json.dumps(text, ensure_ascii=False)[1:-1].encode(errors=_ODD)] = None
+            self._raw[text.encode(errors=_ODD)] = None
 
-    def is_in_frame(self, raw: bytes) -> bool:
-        """Tell whether one of them may stand in a frame that has no unusual escapes."""
-        return any(text in raw for text in self._texts.values())
+    def may_be_in(self, flattened: bytes) -> bool:
+        """Tell whether one of them may stand in a frame's bytes, as ``prefilter.flat`` gives them."""
+        return any(map(flattened.__contains__, self._raw))
 
     def find(self, text: str) -> "Iterator[Span]":
         """Yield where one of them stands."""
@@ -63,7 +68,7 @@ def _writings(value: str) -> "Iterator[str]":
     yield value
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
-    encoded = value.encode(errors="surrogatepass")
+    encoded = value.encode(errors=_ODD)
     yield encoded.decode("latin-1")
     yield quote(encoded, safe="")
     if len(encoded) >= _MIN_BASE64:

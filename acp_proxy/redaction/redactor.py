@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_proxy.redaction import joins, literals, texts
 from acp_proxy.redaction.known import Known
 from acp_proxy.redaction.names import MARKER
-from acp_proxy.redaction.prefilter import is_suspicious
+from acp_proxy.redaction.prefilter import flat, is_suspicious
 from acp_proxy.redaction.trees import Walk
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Redactor:
 
         """
         cuts = self._cuts.get(seq) if seq is not None else None
-        if cuts is None and not is_suspicious(raw) and not self._known.is_in_frame(raw):
+        if cuts is None and not self._may_hold(raw):
             return raw
         text, edits, encoding = self._frame_edits(stream, raw, cuts)
         if not edits:
@@ -97,7 +97,7 @@ class Redactor:
             before = len(self._known)
             pieces = joins.Joins(self._parts)
             for seq, stream, raw in frames():
-                suspicious = is_suspicious(raw) or self._known.is_in_frame(raw)
+                suspicious = self._may_hold(raw)
                 if suspicious:
                     self._frame_edits(stream, raw, None)
                 pieces.add(seq, stream, raw, is_suspicious=suspicious)
@@ -122,8 +122,14 @@ class Redactor:
             return text, texts.as_edits(cuts[()]), "latin-1"
         return text, self._walk().text_edits(text), "latin-1"
 
+    def _may_hold(self, raw: bytes) -> bool:
+        flattened = flat(raw)
+        return is_suspicious(flattened) or self._known.may_be_in(flattened)
+
     def _parts(self, text: str) -> "list[texts.Part]":
-        """Return what is to be blanked in a text; what would be changed otherwise is blanked too."""
+        """Return what is to be blanked in a joined text."""
+        if not self._may_hold(text.encode(errors="surrogatepass")):
+            return []
         edits = self._walk().text_edits(text)
         return [texts.Part(edit.start, edit.end, edit.values > 0) for edit in edits]
 

@@ -36,7 +36,7 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _BEARER = re.compile(
-    r"\b(?:bearer|bot)(?:[ \t]|%20)++(?P<value>[A-Za-z0-9._~+/-]{6,4096}+=*+)",
+    r"\bbearer(?:[ \t]|%20)++(?P<value>[A-Za-z0-9._~+/-]{6,4096}+=*+)",
     re.IGNORECASE | re.ASCII,
 )
 _BASIC = re.compile(
@@ -70,6 +70,7 @@ _NO_TEXT = re.compile(rf"{folding.ESCAPE}|\\{{1,4}}[nrt]")
 _LINE = re.compile(r"[^\r\n]+")
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
 _MIN_OPAQUE = 20
+_SHORTEST = 7  # pwd=abc
 
 
 def find(text: str, known: "Known | None" = None, values: "list[str] | None" = None) -> list[Part]:
@@ -81,6 +82,8 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
         values: Takes the secrets that were found, each in one piece.
 
     """
+    if len(text) < _SHORTEST:
+        return []
     spans = _find_all(_bare(text), known)
     parts = [Part(span.start, span.end, is_first=True) for span in spans]
     parts += [
@@ -155,7 +158,7 @@ def _in_headers(text: str) -> "Iterator[Span]":
                 yield _span(match, "all")
             elif _is_opaque(match["value"]):
                 yield _span(match)
-    if "bearer" in lower or "bot" in lower:
+    if "bearer" in lower:
         yield from (_span(match) for match in _BEARER.finditer(text) if _is_opaque(match["value"]))
     if "basic" in lower:
         yield from (_span(match) for match in _BASIC.finditer(text) if _is_pair(match["value"]))

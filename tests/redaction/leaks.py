@@ -43,10 +43,10 @@ def _flat(text: str) -> str:
     return re.sub(r"\s|other words|\u2502|\x1b\[[0-9;]*[mK]|(?<=\n)[+]", "", text)
 
 
-def left(secret: str, frames: list[bytes], size: int = _FRAGMENT) -> set[str]:
+def left(secret: str, frames: list[bytes]) -> set[str]:
     """Return the fragments of a secret that frames still say."""
     said = everything(frames)
-    return {fragment for fragment in fragments(secret, size) if fragment in said}
+    return {fragment for fragment in fragments(secret, _FRAGMENT) if fragment in said}
 
 
 def _strings(raw: bytes) -> Iterator[tuple[str, str]]:
