@@ -73,6 +73,7 @@ _NAME = re.compile(
 _MIN_KNOWN = 8
 _MIN_WORD = 16
 _LONGEST = 100  # of a name
+_A_NAME = re.compile(r"[A-Za-z0-9_. -]{1,100}")
 
 
 def words_of(name: str) -> str:
@@ -92,6 +93,8 @@ def says_secret(name: str) -> bool:
     >>> says_secret("inputTokens"), says_secret("token_type"), says_secret("key")
     (False, False, False)
     """
+    if not _A_NAME.fullmatch(name):
+        return False
     words = words_of(name)
     found = _SAYS_SECRET.search(words)
     if found is None:

@@ -29,16 +29,23 @@ _WORDS = (
 )  # fmt: skip
 _WORD = "(?:pass|pwd|secret|token|key|credential|auth|cookie|connection|dsn|jwt)"
 _NAMED = re.compile(
-    rf"{_WORD}[a-z0-9_. -]{{0,60}}+[\\\"'`\] \t]{{0,64}}+[:=]"
+    rf"{_WORD}[a-z0-9_. -]{{0,100}}+[\\\"'`\] \t]{{0,64}}+[:=]"
     r"(?![ \t]{0,8}(?:-?[0-9.]{1,20}[ \t]{0,8}[,}\]]|\{|\[[\]{]|true|false|null))".encode()
 )
 # A name elsewhere than before a colon: a flag, a member `name` beside `value`, .netrc.
-_ELSEWHERE = re.compile(rf"-{{1,2}}[a-z][a-z0-9_-]{{0,60}}?{_WORD}|\"value|\blogin ".encode())
+_ELSEWHERE = re.compile(
+    rf"-{{1,2}}[a-z][a-z0-9_-]{{0,100}}?{_WORD}"
+    rf"|{_WORD}[a-z0-9_. -]{{0,100}}+\\{{0,64}}+\"[ ]?[,}}]|\blogin ".encode()
+)
 # What else gives a place or a name to a secret, in lower case.
 _PLACES = (
-    b'"env', b"eaders", b"proxy", b"authorization", b"bearer", b"basic ", b"basic\t", b"curl",
-    b"wget", b"sshpass", b"identified", b"private key",
+    b"authorization", b"bearer", b"basic ", b"basic\t", b"curl", b"wget", b"sshpass", b"identified",
+    b"private key",
 )  # fmt: skip
+_BLANKETS = (b'"env', b"eaders", b"proxy")
+_BLANKET = re.compile(
+    rb'"(?:env[a-z_-]{0,30}|[a-z_-]{0,30}headers|proxy[_-]{0,4}config)\\{0,64}+"[ \t\r\n]*+:'
+)
 _USER = re.compile(rb"://[^\s/@\"'<>`]{1,1100}+@")
 _QUERY = re.compile(rb"[?&#](?:key|sig|signature|code|state|auth)=", re.IGNORECASE)
 
@@ -101,12 +108,18 @@ def is_suspicious(flattened: bytes) -> bool:
         return True
     if any(map(flattened.__contains__, _RARE)):
         return True
-    if b"://" in flattened and b"@" in flattened and _USER.search(flattened):
-        return True
-    if b"=" in flattened and _QUERY.search(flattened):
+    if _is_address(flattened):
         return True
     lower = flattened.lower()
-    return any(map(lower.__contains__, _PLACES)) or (
+    if any(map(lower.__contains__, _PLACES)):
+        return True
+    return (any(map(lower.__contains__, _BLANKETS)) and _BLANKET.search(lower) is not None) or (
         any(map(lower.__contains__, _WORDS))
         and (_NAMED.search(lower) is not None or _ELSEWHERE.search(lower) is not None)
+    )
+
+
+def _is_address(flattened: bytes) -> bool:
+    return (b"://" in flattened and b"@" in flattened and _USER.search(flattened) is not None) or (
+        b"=" in flattened and _QUERY.search(flattened) is not None
     )

@@ -54,14 +54,19 @@ _QUERY = re.compile(
     r"[?&#](?:key|sig|signature|code|state|auth)=(?P<value>[^\s&#\"'`<>\\]{16,2048}+)",
     re.IGNORECASE,
 )
+_USER_OPTION = re.compile(
+    r"[ ](?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+:(?P<value>[^\s\"'/:]{3,512}+)"
+)
+# Each with a word that stands in it.
 _COMMANDS = (
-    re.compile(
-        r"\b(?:curl|wget|http)\b(?:[^\r\n]{0,400}?[ ])(?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+"
-        r":(?P<value>[^\s\"'/:]{3,512}+)"
+    ("curl", _USER_OPTION),
+    ("wget", _USER_OPTION),
+    ("sshpass", re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)")),
+    ("login ", re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)")),
+    (
+        "identified",
+        re.compile(r"\bidentified[ ]+by[ ]+[\"'](?P<value>[^\"'\n]{1,512}+)", re.IGNORECASE),
     ),
-    re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)"),
-    re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)"),
-    re.compile(r"\bidentified[ ]+by[ ]+[\"'](?P<value>[^\"'\n]{1,512}+)", re.IGNORECASE | re.ASCII),
 )
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
@@ -70,7 +75,8 @@ _NO_TEXT = re.compile(rf"{folding.ESCAPE}|\\{{1,4}}[nrt]")
 _LINE = re.compile(r"[^\r\n]+")
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
 _MIN_OPAQUE = 20
-_SHORTEST = 7  # pwd=abc
+SHORTEST = 7
+"""No text below that holds a secret: ``pwd=abc``."""
 
 
 def find(text: str, known: "Known | None" = None, values: "list[str] | None" = None) -> list[Part]:
@@ -82,8 +88,6 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
         values: Takes the secrets that were found, each in one piece.
 
     """
-    if len(text) < _SHORTEST:
-        return []
     spans = _find_all(_bare(text), known)
     parts = [Part(span.start, span.end, is_first=True) for span in spans]
     parts += [
@@ -181,8 +185,9 @@ def _in_addresses(text: str) -> "Iterator[Span]":
 
 
 def _in_commands(text: str) -> "Iterator[Span]":
-    for pattern in _COMMANDS:
-        for match in pattern.finditer(text):
+    lower = text.lower()
+    for word, pattern in _COMMANDS:
+        for match in pattern.finditer(text) if word in lower else ():
             if not is_harmless(match["value"]) and match["value"][0] != "$":
                 yield _span(match)
 
