@@ -70,6 +70,8 @@ def _write_blanked(recording: "Recording", connection: str, output: str | None) 
     header = redactor.redact_frame("client", header_line(recording.connection(number)).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
         for frame in recording.frames(number):
+            if frame.seq > redactor.learned:  # it came meanwhile: the rest of it may come yet
+                break
             raw = b"".join(recording.frame_bytes(frame))
             blanked = redactor.redact_frame(frame.stream, raw, frame.seq)
             spooled.write(frame_line(frame, blanked).encode() + b"\n")

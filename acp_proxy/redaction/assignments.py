@@ -29,6 +29,12 @@ _LONGEST_BEFORE = 60
 _FLAG = re.compile(
     r"(?<![\w-])(?:-(?P<short>[A-Za-z]\w{1,30}+)|--(?P<name>[A-Za-z][\w-]{1,60}+))[ \t]+[\"'`]?(?P<value>[^\s\"'`\\-][^\s\"'`\\]*+)"
 )
+# XML: an element of that name, or one whose attributes are a name and a value.
+_ELEMENT = re.compile(
+    r"(?:<(?P<tag>[A-Za-z][\w.-]{1,60}+)>|(?:key|name)=\\{0,3}[\"'](?P<key>[\w.-]{2,60}+)\\{0,3}[\"']"
+    r"[ \t]{1,8}value=\\{0,3}[\"'])(?P<value>[^<>\"'\s\\]{3,4096}+)",
+    re.IGNORECASE | re.ASCII,
+)
 _PROSE = re.compile(r"[A-Za-z][A-Za-z'\u2019]*+(?:[ ,.:;?!'\u2019()-]++[A-Za-z'\u2019]*+)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+")
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
@@ -44,9 +50,14 @@ def find(text: str) -> "Iterator[Span]":
     for match in _ASSIGNMENT.finditer(text):
         before = _NAME_BEFORE.search(text[max(match.start() - _LONGEST_BEFORE, 0) : match.start()])
         assert before is not None  # it fits nothing as well
+        if text.endswith("://", 0, match.start() - len(before[0])):  # user:password in an address
+            continue
         name = before[0] + text[match.start() : match.end("after")]
         if says_secret(name) and _is_secret(name, match, text):
             yield Span(*match.span("value"), is_open=True)
+    for match in _ELEMENT.finditer(text):
+        if says_secret(match["tag"] or match["key"]) and not is_harmless(match["value"]):
+            yield Span(*match.span("value"), is_open=False)
     for match in _FLAG.finditer(text):
         name, value = match["name"] or match["short"], match["value"]
         if not says_secret(name) or is_harmless(value) or value.startswith(_CODE):

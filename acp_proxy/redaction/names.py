@@ -10,7 +10,7 @@ MARKER: Final = "[redacted]"
 """What stands where a secret stood."""
 
 KEYWORD: Final = (
-    r"pass[_-]?words?|passwd|pass[_-]?phrase|pwd|secrets?|tokens?|api[_-]?keys?"
+    r"pass[_-]?words?|passwd|pass[_-]?phrase|pwd|secrets?|tokens?|api[_ -]?keys?"
     r"|(?:access|private|secret|auth|account|master|signing|encryption|encrypt|service|session"
     r"|shared|storage|subscription|license|deploy|admin|proxy|client|webhook|root)[_-]?keys?"
     r"|credentials?|authorization|cookies?|connection[_-]?string|dsn|jwt|auth|(?-i:_KEY)"

@@ -34,8 +34,8 @@ _NAMED = re.compile(
 )
 # A name elsewhere than before a colon: a flag, a member `name` beside `value`, .netrc.
 _ELSEWHERE = re.compile(
-    rf"-{{1,2}}[a-z][a-z0-9_-]{{0,100}}?{_WORD}"
-    rf"|{_WORD}[a-z0-9_. -]{{0,100}}+\\{{0,64}}+\"[ ]?[,}}]|\blogin ".encode()
+    rf"-[a-z0-9_-]{{0,100}}?{_WORD}"
+    rf"|{_WORD}[a-z0-9_. -]{{0,100}}+(?:\\{{0,64}}+\"[ \t]{{0,8}}(?:[,}}]|value)|>)|\blogin ".encode()
 )
 # What else gives a place or a name to a secret, in lower case.
 _PLACES = (

@@ -35,11 +35,13 @@ class Redactor:
 
     Attributes:
         blanked: How many values were blanked so far.
+        learned: The seq of the last frame that ``learn`` read; 0 before.
 
     """
 
     def __init__(self) -> None:
         self.blanked = 0
+        self.learned = 0
         self._known = Known()
         self._cuts: joins.Cuts = {}
 
@@ -100,6 +102,7 @@ class Redactor:
                 suspicious = self._may_hold(raw)
                 if suspicious:
                     self._frame_edits(stream, raw, None)
+                self.learned = seq
                 pieces.add(seq, stream, raw, is_suspicious=suspicious)
             self._cuts = pieces.close()
             if len(self._known) == before:

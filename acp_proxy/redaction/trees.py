@@ -73,6 +73,7 @@ class Walk:
         self._known = known
         self._cuts = cuts
         self._nested = nested
+        self._has_doubles = False  # keys: which of them was joined cannot be told
         self._decided: list[list[Edit]] = []  # of each scalar, in order
 
     def value(self, value: Any) -> Any:
@@ -140,6 +141,7 @@ class Walk:
     def _visit(self, value: Any, place: _Place) -> Any:
         found = value
         if isinstance(value, Members):
+            self._has_doubles |= len({key for key, _ in value}) < len(value)
             found = self._object(value, value, place)
         elif isinstance(value, dict):
             members = list(value.items())
@@ -215,7 +217,10 @@ class Walk:
             decoded = self._in_base64(text, cuts)
             if decoded is not None:
                 return decoded
-        return self.text_edits(text) if cuts is None else texts.as_edits(cuts)
+        if cuts is None:
+            return self.text_edits(text)
+        own = self.text_edits(text) if self._has_doubles else []
+        return literals.ordered([*own, *texts.as_edits(cuts)])
 
     def _blanket(self, text: str, name: str) -> list[Edit]:
         """Return the edits of a value all of which is blanked, but for the name in ``NAME=value``."""

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from acp_proxy.redaction.redactor import MARKER, Redactor
-from tests.redaction.leaks import redacted
-from tests.redaction.places import Frames, line
+from tests.redaction.leaks import left, redacted
+from tests.redaction.places import PLACES, Frames, line
+from tests.redaction.secrets import SHAPES
 
 _VALUE = "Zq8" + "-orchid-77"
 
@@ -64,6 +65,18 @@ def test_a_known_secret_is_found_in_other_writing() -> None:
         assert MARKER.encode() in raw, raw
 
 
+def test_a_text_that_ends_or_begins_within_a_known_secret_is_blanked_there() -> None:
+    token = SHAPES[0].secret
+    text = f"the key is {token} indeed"
+    growing = [_said(text[:size]) for size in range(len(text) + 1)]
+    shrinking = [_said(text[size:]) for size in range(len(text) + 1)]
+
+    said = [json.loads(raw)["params"]["text"] for raw in redacted([*growing, *shrinking])]
+
+    assert not any(token[at : at + 8] in text for text in said for at in range(len(token) - 7))
+    assert said[len(text)] == said[len(text) + 1] == f"the key is {MARKER} indeed"
+
+
 def test_in_a_stream_what_came_before_is_known() -> None:
     redactor = Redactor()
 
@@ -87,6 +100,15 @@ def test_all_but_the_secret_stays_byte_for_byte() -> None:
         b'{ "id" : 1.50e1, "n":9007199254740993,"env":{"A": "[redacted]" ,"B":"[redacted]"},'
         b'"x":"\\/\\u00e9\xc3\xa9 api_key=\\"[redacted]\\" \\ud83d\\ude00","x":[ ] }\t\r\n'
     )
+
+
+def test_a_key_that_stands_twice_hides_nothing() -> None:
+    token = SHAPES[0].secret
+    chunk = PLACES["message"](token)[0][1]
+    twice = chunk.replace(b'"type": "text",', f'"text": "{token}",'.encode())
+
+    for raw in (twice, twice.replace(token.encode(), b"no", 1)):
+        assert left(token, redacted([("agent", raw), ("agent", raw)])) == set()
 
 
 def test_bytes_that_are_no_utf8_stay() -> None:
