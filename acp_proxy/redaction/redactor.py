@@ -44,6 +44,7 @@ class Redactor:
         self.learned = 0
         self._known = Known()
         self._cuts: joins.Cuts = {}
+        self._suspects: set[int] | None = None  # of the frames learned; None: not known
 
     def redact_text(self, text: str) -> tuple[str, int]:
         """Return a text without the secrets in it, and how many values were blanked."""
@@ -79,7 +80,7 @@ class Redactor:
 
         """
         cuts = self._cuts.get(seq) if seq is not None else None
-        if cuts is None and not self._may_hold(raw):
+        if cuts is None and not self._is_suspect(raw, seq):
             return raw
         text, edits, encoding = self._frame_edits(stream, raw, cuts)
         if not edits:
@@ -97,15 +98,18 @@ class Redactor:
         """
         for _ in range(2):
             before = len(self._known)
+            suspects: set[int] = set()
             pieces = joins.Joins(self._parts)
             for seq, stream, raw in frames():
                 suspicious = self._may_hold(raw)
                 if suspicious:
+                    suspects.add(seq)
                     self._frame_edits(stream, raw, None)
                 self.learned = seq
                 pieces.add(seq, stream, raw, is_suspicious=suspicious)
             self._cuts = pieces.close()
             if len(self._known) == before:
+                self._suspects = suspects
                 break
 
     def _walk(self, cuts: "joins.FrameCuts | None" = None) -> Walk:
@@ -124,6 +128,11 @@ class Redactor:
         if cuts is not None and () in cuts:
             return text, texts.as_edits(cuts[()]), "latin-1"
         return text, self._walk().text_edits(text), "latin-1"
+
+    def _is_suspect(self, raw: bytes, seq: int | None) -> bool:
+        if seq is None or seq > self.learned or self._suspects is None:
+            return self._may_hold(raw)
+        return seq in self._suspects
 
     def _may_hold(self, raw: bytes) -> bool:
         flattened = flat(raw)
