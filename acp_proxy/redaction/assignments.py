@@ -31,7 +31,7 @@ _FLAG = re.compile(
 )
 # XML: an element of that name, or one whose attributes are a name and a value.
 _ELEMENT = re.compile(
-    r"(?:<(?P<tag>[A-Za-z][\w.-]{1,60}+)>|(?:key|name)=\\{0,3}[\"'](?P<key>[\w.-]{2,60}+)\\{0,3}[\"']"
+    r"(?:<(?P<tag>[A-Za-z][\w.-]{1,60}+)>(?=[^<]{1,4096}+</)|(?:key|name)=\\{0,3}[\"'](?P<key>[\w.-]{2,60}+)\\{0,3}[\"']"
     r"[ \t]{1,8}value=\\{0,3}[\"'])(?P<value>[^<>\"'\s\\]{3,4096}+)",
     re.IGNORECASE | re.ASCII,
 )
@@ -69,23 +69,36 @@ def find(text: str) -> "Iterator[Span]":
 def _is_secret(name: str, match: re.Match[str], text: str) -> bool:
     """Tell whether the value of an assignment is a secret, and no code or type or word."""
     value = match["value"]
-    if is_harmless(value) or MARKER in value:
+    if is_harmless(value) or MARKER in value or len(value) < _MIN_SET:
+        return False
+    if value.startswith(("http://", "https://")):  # what is secret in an address is found there
         return False
     if match["quote"]:
-        if value[0] in _CLOSING:  # the quote ended a text, and opened none
-            return False
-        return says_password(name) or not (_PROSE.fullmatch(value) or _WORDS.fullmatch(value))
+        return _is_quoted_secret(name, value)
     after = text[match.end() : match.end() + 1]
-    if after in _CODE_AFTER or value.startswith(_CODE):
-        return False
+    is_code = after in _CODE_AFTER or value.startswith(_CODE)
+    return not is_code and _is_bare_secret(name, match, text, after)
+
+
+def _is_bare_secret(name: str, match: re.Match[str], text: str, after: str) -> bool:
+    """Tell whether a value without quotes is a secret, and no code."""
+    value = match["value"]
     is_setting = match["separator"] == "=" and text[match.end("separator")] == value[0]
-    if (
-        is_setting
-        and len(value) >= _MIN_SET
-        and (name.isupper() or name.startswith("-") or _is_query(text, match, name))
-    ):
+    if is_setting and (name.isupper() or name.startswith("-") or _is_query(text, match, name)):
         return True
+    if "." in value and _IDENTIFIER.fullmatch(value):
+        return False
     return is_dense(value) or _is_plain_secret(name, value, after)
+
+
+def _is_quoted_secret(name: str, value: str) -> bool:
+    """Tell whether a quoted value is a secret, and no name or sentence."""
+    if value[0] in _CLOSING:  # the quote ended a text, and opened none
+        return False
+    if says_password(name):
+        return True
+    is_name = _IDENTIFIER.fullmatch(value) and not any(map(str.isdigit, value))
+    return not (is_name or _PROSE.fullmatch(value) or _WORDS.fullmatch(value))
 
 
 def _is_plain_secret(name: str, value: str, after: str) -> bool:

@@ -53,11 +53,12 @@ _PASSWORDS = re.compile(r"pass_?word|passwd|pass_?phrase|pwd")
 _HARMLESS_VALUE = re.compile(
     r"(?i)(?:string|str|text|number|int|integer|bool|boolean|object|array|any|unknown|bytes"
     r"|none|null|nil|undefined|true|false|yes|no|on|off|required|optional|default|auto|unset|empty"
-    r"|secret|secretstr|token|password|passwd|key|api_?key|credentials?|hidden|redacted|masked"
+    r"|secret|secretstr|token|pass|password|passwd|key|api_?key|credentials?|hidden|redacted|masked"
     r"|bearer|basic|digest|negotiate|oauth2?|jwt|env|environment|keychain|keyring|prompt"
     r"|x{3,}|\*+|\.+|\u2026+|-+|_+|<[^<>]*>|\$\{?\w*\}?|\$\([^()]*\)|%\w+%|\{\{[^{}]*\}\}|\{\w*\}"
-    r"|your[_-][\w-]+|example|changeme|placeholder|todo|\[redacted\])"
+    r"|#[0-9a-f]{3,8}|sha-?[0-9]{1,3}|md5|[hre]s[0-9]{3}|your[_-][\w-]+|example|changeme|placeholder|todo|\[redacted\])"
 )
+_TEMPLATE = re.compile(r"%\(\w{1,40}\)[sdr]|%[sdrv]\b|\$?\{[\w.:!\[\]]{0,60}\}")
 _NUMBER = re.compile(
     r"[-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?(?:ms|s|k|m|%)?", re.IGNORECASE
 )
@@ -114,8 +115,12 @@ def is_harmless(value: str) -> bool:
 
     >>> [is_harmless(text) for text in ("string", "${TOKEN}", "4096", "<token>", "hunter2")]
     [True, True, True, True, False]
+    >>> is_harmless("Basic %s"), is_harmless("{user}:{password}")
+    (True, True)
     """
-    value = value.strip()
+    if "%" in value or "{" in value:
+        value = _TEMPLATE.sub("", value)
+    value = value.strip(" :,;")
     return not value or (
         _HARMLESS_VALUE.fullmatch(value) is not None or _NUMBER.fullmatch(value) is not None
     )

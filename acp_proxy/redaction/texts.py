@@ -70,6 +70,7 @@ _COMMANDS = (
 )
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_MIN_BODY = 16  # or it is only the name of such keys
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nrt]|[\"',+|>#*:.()-](?=\W))*+")
 _NO_TEXT = re.compile(rf"{folding.ESCAPE}|\\{{1,4}}[nrt]")
 _LINE = re.compile(r"[^\r\n]+")
@@ -228,6 +229,8 @@ def _private_keys(text: str) -> "Iterator[tuple[int, int]]":
         else:
             body = _PEM_BODY.match(text, begin.end(), following)
             done = begin.end() if body is None else body.end()
+            if done - begin.end() < _MIN_BODY:
+                continue
         yield begin.start(), done
 
 
