@@ -7,7 +7,7 @@ call or a type, and stays.
 import re
 from typing import TYPE_CHECKING, Final
 
-from acp_proxy.redaction.names import KEYWORD, MARKER, is_harmless, says_password, says_secret
+from acp_proxy.redaction.names import KEYWORD, MARKER, may_be_secret, says_password, says_secret
 from acp_proxy.redaction.shapes import Span, is_dense
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ def find(text: str) -> "Iterator[Span]":
         if says_secret(name) and _is_secret(name, match, text):
             yield Span(*match.span("value"), is_open=True)
     for match in _ELEMENT.finditer(text):
-        if says_secret(match["tag"] or match["key"]) and not is_harmless(match["value"]):
+        name = match["tag"] or match["key"]
+        if says_secret(name) and may_be_secret(name, match["value"]):
             yield Span(*match.span("value"), is_open=False)
     for match in _FLAG.finditer(text):
         name, value = match["name"] or match["short"], match["value"]
-        if not says_secret(name) or is_harmless(value) or value.startswith(_CODE):
+        if not says_secret(name) or not may_be_secret(name, value) or value.startswith(_CODE):
             continue
         if says_password(name) or not _WORDS.fullmatch(value):
             yield Span(*match.span("value"), is_open=True)
@@ -69,7 +70,7 @@ def find(text: str) -> "Iterator[Span]":
 def _is_secret(name: str, match: re.Match[str], text: str) -> bool:
     """Tell whether the value of an assignment is a secret, and no code or type or word."""
     value = match["value"]
-    if is_harmless(value) or MARKER in value or len(value) < _MIN_SET:
+    if not may_be_secret(name, value) or MARKER in value or len(value) < _MIN_SET:
         return False
     if value.startswith(("http://", "https://")):  # what is secret in an address is found there
         return False

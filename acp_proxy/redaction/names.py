@@ -13,7 +13,7 @@ KEYWORD: Final = (
     r"pass[_-]?words?|passwd|pass[_-]?phrase|pwd|secrets?|tokens?|api[_ -]?keys?"
     r"|(?:access|private|secret|auth|account|master|signing|encryption|encrypt|service|session"
     r"|shared|storage|subscription|license|deploy|admin|proxy|client|webhook|root)[_-]?keys?"
-    r"|credentials?|authorization|cookies?|connection[_-]?string|dsn|jwt|auth|(?-i:_KEY)"
+    r"|credentials?|authorization|cookies?|connection[_-]?string|dsn|jwt|auth|(?-i:_KEY)|_pass(?![a-z])"
 )
 """The part of a name that says secret, as a pattern without case."""
 
@@ -37,17 +37,17 @@ _HARMLESS_AFTER = frozenset(
         "missing", "set", "rotation", "version", "format", "schema", "source", "index", "map",
     }
 )  # fmt: skip
-# Words before it that do.
-_HARMLESS_BEFORE = frozenset(
+# Words before it that do: of tokens that are counted, of keys that are public.
+_COUNTED = frozenset(
     {
         "max", "min", "total", "num", "number", "count", "input", "output", "prompt",
         "completion", "cached", "cache", "reasoning", "thought", "context", "used", "remaining",
-        "no", "has", "is", "needs", "requires", "require", "missing", "forgot", "reset", "show",
-        "hide", "invalid", "with", "without", "per", "estimated", "avg", "average", "budget",
-        "terminal", "progress", "cancellation", "public", "primary", "foreign",
+        "per", "estimated", "avg", "average", "budget", "progress", "cancellation",
     }
 )  # fmt: skip
+_NO_PASSWORD = frozenset({"first", "second", "third", "last", "one", "two", "multi", "by", "test"})
 _PASSWORDS = re.compile(r"pass_?word|passwd|pass_?phrase|pwd")
+_PIN = re.compile(r"[0-9]{4,}")
 
 # Values that are no secrets: words of programs and of forms, and what stands for a value.
 _HARMLESS_VALUE = re.compile(
@@ -91,18 +91,24 @@ def says_secret(name: str) -> bool:
 
     >>> says_secret("OPENAI_API_KEY"), says_secret("clientSecret"), says_secret("FOO_KEY")
     (True, True, True)
+    >>> says_secret("CONTEXT7_API_KEY"), says_secret("INPUT_TOKEN"), says_secret("SMTP_PASS")
+    (True, True, True)
     >>> says_secret("inputTokens"), says_secret("token_type"), says_secret("key")
     (False, False, False)
     """
     if not _A_NAME.fullmatch(name):
         return False
     words = words_of(name)
+    if words.endswith("_pass"):
+        return _NO_PASSWORD.isdisjoint(words.split("_"))
     found = _SAYS_SECRET.search(words)
     if found is None:
         return _ENDS_IN_KEY.match(name) is not None and "PUBLIC" not in name
     before = words[: found.start()].split("_")
     after = words[found.end() :].split("_")
-    return _HARMLESS_BEFORE.isdisjoint(before) and _HARMLESS_AFTER.isdisjoint(after)
+    if "token" in found[0] and not name.isupper() and not _COUNTED.isdisjoint(before):
+        return False
+    return "public" not in before and _HARMLESS_AFTER.isdisjoint(after)
 
 
 def says_password(name: str) -> bool:
@@ -124,6 +130,11 @@ def is_harmless(value: str) -> bool:
     return not value or (
         _HARMLESS_VALUE.fullmatch(value) is not None or _NUMBER.fullmatch(value) is not None
     )
+
+
+def may_be_secret(name: str, value: str) -> bool:
+    """Tell whether a value under a name that says secret may be one; a password may be a number."""
+    return not is_harmless(value) or (_PIN.fullmatch(value) is not None and says_password(name))
 
 
 def is_memorable(value: str) -> bool:

@@ -28,9 +28,12 @@ _WORDS = (
     b"dsn", b"jwt",
 )  # fmt: skip
 _WORD = "(?:pass|pwd|secret|token|key|credential|auth|cookie|connection|dsn|jwt)"
+_TAIL = r"[a-z0-9_. -]{0,100}+[\\\"'`\] \t]{0,64}+[:=]"
 _NAMED = re.compile(
-    rf"{_WORD}[a-z0-9_. -]{{0,100}}+[\\\"'`\] \t]{{0,64}}+[:=]"
-    r"(?![ \t]{0,8}(?:-?[0-9.]{1,20}[ \t]{0,8}[,}\]]|\{|\[[\]{]|true|false|null))".encode()
+    (
+        rf"(?:pass|pwd){_TAIL}|{_WORD}{_TAIL}"
+        r"(?![ \t]{0,8}(?:-?[0-9.]{1,20}[ \t]{0,8}[,}\]]|\{|\[[\]{]|true|false|null))"
+    ).encode()
 )
 # A name elsewhere than before a colon: a flag, a member `name` beside `value`, .netrc.
 _ELSEWHERE = re.compile(

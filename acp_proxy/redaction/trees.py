@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.redaction import literals, texts
 from acp_proxy.redaction.literals import Edit, Members, Number
-from acp_proxy.redaction.names import MARKER, is_harmless, says_password, says_secret
+from acp_proxy.redaction.names import MARKER, may_be_secret, says_password, says_secret
 from acp_proxy.redaction.prefilter import flat, is_suspicious
 from acp_proxy.redaction.shapes import is_dense
 
@@ -284,6 +284,6 @@ def _below(place: _Place, key: Any, name: str) -> _Place:
 
 def _is_secret(text: str, name: str) -> bool:
     """Tell whether a string under a name that says secret is one, and no word or sentence."""
-    if is_harmless(text):
+    if not may_be_secret(name, text):
         return False
     return says_password(name) or not (_SENTENCE.fullmatch(text) or _WORDS.fullmatch(text))

@@ -136,6 +136,8 @@ NAMED = [
     Secret("environment", "export OPENAI_API_KEY=", "zX81" + "kLmQ2w99e"),
     Secret("environment, letters", "ADMIN_PASSWORD=", "hunter" + "hunterlong"),
     Secret("environment, quoted", 'SECRET_TOKEN="', "qq77" + "ww88ee99", '"'),
+    Secret("_PASS", "SMTP_PASS=", "mA1l" + "er-pass", "\n"),
+    Secret("number", "db.password: ", "7294" + "1836", ", x: 1"),
     Secret("any _KEY", "STRAPI_SIGN_KEY=", "rT5y" + "U6i7O8p9"),
     Secret("YAML", "  password: ", "s3cr" + "et-Pa55", "\n"),
     Secret("INI", "client_secret = ", "Hg8f" + "Jd7sKa6l"),
