@@ -29,6 +29,13 @@ _LONGEST_BEFORE = 60
 _FLAG = re.compile(
     r"(?<![\w-])(?:-(?P<short>[A-Za-z]\w{1,30}+)|--(?P<name>[A-Za-z][\w-]{1,60}+))[ \t]+[\"'`]?(?P<value>[^\s\"'`\\-][^\s\"'`\\]*+)"
 )
+# YAML: a name and a value on two lines; shells: set -x NAME value, setenv NAME value.
+_PAIR = re.compile(
+    r"(?:\bname:[ \t]{1,8}[\"']?(?P<of>[\w.-]{2,60}+)[\"']?[ \t\r]{0,8}\n[ \t+|>-]{0,60}value:[ \t]{1,8}[\"']?"
+    r"|\bset(?:env|x|(?:[ ]{1,4}--?[A-Za-z]{1,20}+){1,4})[ ]{1,4}(?P<variable>\w{2,60}+)[ ]{1,4}[\"']?)"
+    r"(?P<value>[^\s\"'\\]{3,4096}+)",
+    re.ASCII,
+)
 # XML: an element of that name, or one whose attributes are a name and a value.
 _ELEMENT = re.compile(
     r"(?:<(?P<tag>[A-Za-z][\w.-]{1,60}+)>(?=[^<]{1,4096}+</)|(?:key|name)=\\{0,3}[\"'](?P<key>[\w.-]{2,60}+)\\{0,3}[\"']"
@@ -55,10 +62,12 @@ def find(text: str) -> "Iterator[Span]":
         name = before[0] + text[match.start() : match.end("after")]
         if says_secret(name) and _is_secret(name, match, text):
             yield Span(*match.span("value"), is_open=True)
-    for match in _ELEMENT.finditer(text):
-        name = match["tag"] or match["key"]
-        if says_secret(name) and may_be_secret(name, match["value"]):
-            yield Span(*match.span("value"), is_open=False)
+    for pattern in (_ELEMENT, _PAIR):
+        for match in pattern.finditer(text):
+            first, second, value = match.groups()
+            name = first or second
+            if says_secret(name) and may_be_secret(name, value) and not value.startswith(_CODE):
+                yield Span(*match.span("value"), is_open=False)
     for match in _FLAG.finditer(text):
         name, value = match["name"] or match["short"], match["value"]
         if not says_secret(name) or not may_be_secret(name, value) or value.startswith(_CODE):

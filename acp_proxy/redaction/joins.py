@@ -7,6 +7,7 @@ window overlaps the one before it.
 
 import base64
 import binascii
+import json
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,10 +76,7 @@ class Joins:
             return
         if b'_chunk"' not in raw and b"terminal_" not in raw:
             return
-        try:
-            message = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            return
+        message = _loads(raw)
         if isinstance(message, list):
             for number, member in enumerate(message):
                 yield from self._message(seq, member, (number,))
@@ -192,6 +190,17 @@ class Joins:
                 if start < part.end:
                     offset += len(piece.text)
                     number += 1
+
+
+def _loads(raw: bytes) -> Any:
+    """Return a frame's value, None when it has none; half an emoji at a chunk's end is none to orjson."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError):
+            return None
 
 
 def _may_be_json(raw: bytes) -> bool:

@@ -28,7 +28,7 @@ _WORDS = (
     b"dsn", b"jwt",
 )  # fmt: skip
 _WORD = "(?:pass|pwd|secret|token|key|credential|auth|cookie|connection|dsn|jwt)"
-_TAIL = r"[a-z0-9_. -]{0,100}+[\\\"'`\] \t]{0,64}+[:=]"
+_TAIL = r"[a-z0-9_. +|>-]{0,100}+[\\\"'`\] \t]{0,64}+[:=]"
 _NAMED = re.compile(
     (
         rf"(?:pass|pwd){_TAIL}|{_WORD}{_TAIL}"
@@ -38,7 +38,7 @@ _NAMED = re.compile(
 # A name elsewhere than before a colon: a flag, a member `name` beside `value`, .netrc.
 _ELSEWHERE = re.compile(
     rf"-[a-z0-9_-]{{0,100}}?{_WORD}"
-    rf"|{_WORD}[a-z0-9_. -]{{0,100}}+(?:\\{{0,64}}+\"[ \t]{{0,8}}(?:[,}}]|value)|>)|\blogin ".encode()
+    rf"|{_WORD}[a-z0-9_. -]{{0,100}}+(?:\\{{0,64}}+\"[ \t]{{0,8}}(?:[,}}]|value)|>)|\blogin |set(?:env|x| +-)".encode()
 )
 # What else gives a place or a name to a secret, in lower case.
 _PLACES = (

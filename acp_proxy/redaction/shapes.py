@@ -263,8 +263,8 @@ def _of_shape(shape: _Shape, text: str, seams: "Container[int]") -> "Iterator[Sp
 
 
 def _begins(text: str, at: int, seams: "Container[int]") -> bool:
-    """Tell whether a word may begin at a place."""
-    return at == 0 or text[at - 1] not in _WORDS or at in seams
+    """Tell whether a word may begin at a place; behind ``%3D`` one may."""
+    return at == 0 or text[at - 1] not in _WORDS or at in seams or text[max(at - 3, 0)] == "%"
 
 
 def _goes_on(text: str, at: int, seams: "Container[int]") -> bool:

@@ -60,6 +60,7 @@ _USER_OPTION = re.compile(
 # Each with a word that stands in it.
 _COMMANDS = (
     ("curl", _USER_OPTION),
+    ("curl", re.compile(r"[ ]-b[ ]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)")),
     ("wget", _USER_OPTION),
     ("sshpass", re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)")),
     ("login ", re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)")),

@@ -39,6 +39,10 @@ def _jwt() -> str:
     return f"{head}.{body}.{_A43}"
 
 
+def _frag() -> str:
+    return "gh" + "p_" + _A36
+
+
 def _pem(kind: str, lines: int) -> str:
     body = "\n".join(f"MII{n}{_A36}{_A24}" for n in range(lines))
     return f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----"
@@ -148,6 +152,11 @@ NAMED = [
     Secret("flag", "tool --api-key ", "Xx4c" + "Cc3vVv2b", " run"),
     Secret("flag with =", "tool --token=", "Bb5n" + "Nn6mMm7k", " run"),
     Secret("flag of a word", "tool --password ", "Vv3b" + "Bb4nNn5m", " run"),
+    Secret("YAML pair", "- name: APP_TOKEN\n  value: ", "Ee5r" + "Rr6tTt7y", "\n"),
+    Secret("fish", "set -gx APP_TOKEN ", "Ff5g" + "Gg6hHh7j"),
+    Secret("csh", "setenv APP_TOKEN ", "Jj5k" + "Kk6lLl7z"),
+    Secret("curl cookie", "curl -b sid=", "Zz5x" + "Xx6cCc7v", " https://x.example"),
+    Secret("percent", "https://x.example/?next=%2Fa%3Fk%3D", _frag(), "%26b"),
     Secret("XML", "<dbPassword>", "Yy7u" + "Uu8iIi9o", "</dbPassword>"),
     Secret("XML attribute", '<add key="ApiKey" value="', "Tt5y" + "Yy6uUu7i", '"/>'),
     Secret("label", "API key: ", "9Ww8" + "e7Rr6t5Yy"),
