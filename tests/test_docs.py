@@ -1,6 +1,7 @@
 """The documents say what is true: generated parts, commands, tables, flags, examples, links."""
 
 import ast
+import doctest
 import json
 import re
 import shlex
@@ -17,10 +18,13 @@ from typing import Any
 import click
 import pytest
 
+from acp_proxy import __all__ as acp_proxy_names
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, ConnectionRow, MessageRow
 from acp_proxy.recording import open_recording
+from acp_proxy.state.columns import TABLES
 from acp_proxy.views.jsonlines import connection_object, message_object
+from tests.cli.conversations import V1, V2, put
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -222,15 +226,13 @@ def columns(log: Path) -> dict[str, list[str]]:
 
 def test_every_table_and_column_is_described(log: Path) -> None:
     text = page("log.md")
-    headings = {
-        "connections": "Table `connections`",
-        "frames": "Table `frames`",
-        "messages": "Table `messages`",
-        "_sqlite_migrations": "The schema's steps",
-    }
+    derived = ("messages", *TABLES, "texts", "search", "checkpoints", "checkpoint_parts")
+    headings = {name: f"Table `{name}`" for name in ("connections", "frames", *derived)}
+    headings["_sqlite_migrations"] = "The schema's steps"
     found = columns(log)
     view = found.pop("wire")
     del found["sqlite_sequence"]  # SQLite's own
+    found = {name: found[name] for name in found if not name.startswith("search_")}  # of FTS5
 
     assert set(found) == set(headings)
     for table, heading in headings.items():
@@ -295,7 +297,9 @@ def test_every_note_is_described() -> None:
 
 
 @pytest.mark.parametrize("sql", blocks(section(page("log.md"), "Examples"), "sql"))
-def test_a_query_in_the_documents_runs(log: Path, sql: str) -> None:
+def test_a_query_in_the_documents_runs(tmp_path: Path, sql: str) -> None:
+    log = put(put(tmp_path / "log.db", V1), V2)
+    ask(log, "import", str(DOCS / "example.jsonl"))
     with open_recording(log) as recording:
         assert recording.connection().messages == 19
     with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as db:
@@ -312,6 +316,21 @@ def test_the_streams_come_back_as_the_documents_say(log: Path) -> None:
 
     for stream in STREAMS:
         assert names["stream"](str(log), 1, stream) == ask(log, "export", "--stream", stream)
+
+
+def test_the_python_examples_do_what_they_say(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(log.parent)
+    examples = doctest.DocTestParser().get_doctest(page("python.md"), {}, "python.md", None, 0)
+    told: list[str] = []
+
+    results = doctest.DocTestRunner().run(examples, out=told.append)
+
+    assert results.attempted > 25
+    assert "".join(told) == ""
+
+
+def test_every_public_name_is_described_for_python() -> None:
+    assert set(first_cells(section(page("python.md"), "From Python"))) == set(acp_proxy_names)
 
 
 # Interchange.

@@ -1,6 +1,7 @@
 """What several commands share: the log option, the connection argument, opening, JSON output."""
 
 import contextlib
+import gc
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -8,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.errors import AcpProxyError
+from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
-from acp_proxy.views.tables import command_text, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +35,9 @@ at_option = click.option(
     metavar="POINT",
     help="Just after this message (17), so many before the last (-3), at a time (RFC 3339), or at "
     "seconds since the start, with a point or an s (4.25, 90s); default: the last.",
+)
+owner_option = click.option(
+    "--owner", type=click.Choice([owner.value for owner in Owner]), help="Only this owner's."
 )
 session_option = click.option("--session", metavar="ID", help="Only this session.")
 connection_argument = click.argument("connection", default="latest")
@@ -61,6 +65,7 @@ def failing_plainly() -> "Iterator[None]":
 @contextlib.contextmanager
 def opened(log: str | None) -> "Iterator[Recording]":
     """Open a log to read it, after what waits in journals had its chance to get in."""
+    gc.set_threshold(200_000, 50, 100)  # what is read lives until the end: rarely look through it
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
@@ -85,6 +90,8 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
     for journal in waiting:
+        from acp_proxy.views.tables import command_text
+
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
@@ -111,6 +118,8 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
 def echo_table(text: str) -> None:
     """Print a table, cut at the width of a terminal if it goes to one."""
     if sys.stdout.isatty():
+        from acp_proxy.views.tables import fit
+
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
 

@@ -16,6 +16,7 @@ from acp_proxy.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_proxy.events.event import Event
     from acp_proxy.recording import MessageRow, Recording
     from acp_proxy.redaction.redactor import Redactor
 
@@ -27,44 +28,52 @@ if TYPE_CHECKING:
 @click.option("--share", is_flag=True, help="Blank the secrets in it.")
 @json_option
 def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_json: bool) -> None:
-    """Show message SEQ of CONNECTION (default: latest): laid out, with all that is known of it."""
+    """Show message SEQ of CONNECTION (default: latest): laid out, with all that is known of it.
+
+    With the events that it means for the state, and notes on what was ignored or is
+    odd.
+    """
     only_one({"--raw": raw, "--json": as_json})
     if len(place) > 2 or not place[-1].isdecimal():  # noqa: PLR2004 - two arguments
         raise click.UsageError("give a connection and a seq: acp-proxy show latest 17")
     connection, seq = (place[0] if len(place) > 1 else "latest"), int(place[-1])
     with opened(log) as recording:
         row = recording.message(connection, seq)
-        other = None if raw else _other(recording, row)
-        pieces = recording.message_bytes(row)
         if share:
-            row, other, pieces = _blanked(recording, row, other)
+            redactor = recording.redactor(row.connection_id)
+            pieces = _blanked(redactor, recording, row)
+        else:
+            redactor, pieces = None, recording.message_bytes(row)
         if raw:
             write_bytes(pieces)
             return
+        other, events = _other(recording, row), _events(recording, row)
+        if redactor is not None:
+            row = _without_secrets(redactor, row)
+            other = None if other is None else _without_secrets(redactor, other)
+            for event in events:
+                event.notes = tuple(redactor.redact_text(note)[0] for note in event.notes)
         if as_json:
             from acp_proxy.views.details import message_detail
             from acp_proxy.views.jsonlines import dumps
 
-            click.echo(dumps(message_detail(row, other)))
+            click.echo(dumps(message_detail(row, other, events)))
         else:
             from acp_proxy.views.details import message_page
 
             offset = recording.frame_of(row).offset
-            click.echo(message_page(recording.connection(connection), row, other, offset))
+            whose = recording.connection(connection)
+            click.echo(message_page(whose, row, other, offset, events))
 
 
-def _blanked(
-    recording: "Recording", row: "MessageRow", other: "MessageRow | None"
-) -> "tuple[MessageRow, MessageRow | None, Iterator[bytes]]":
-    """Return a message, its other half and its bytes without their secrets; say how many there were."""
+def _blanked(redactor: "Redactor", recording: "Recording", row: "MessageRow") -> "Iterator[bytes]":
+    """Return the bytes of a message's frame without their secrets; say how many there were."""
     from acp_proxy.views.units import count
 
-    redactor = recording.redactor(row.connection_id)
-    whole = redactor.redact_frame(row.stream, b"".join(recording.message_bytes(row)), row.frame_seq)
+    raw = b"".join(recording.message_bytes(row))
+    blanked = redactor.redact_frame(row.stream, raw, row.frame_seq)
     click.echo(f"acp-proxy: {count(redactor.blanked, 'value')} blanked", err=True)
-    shown = [None if half is None else _without_secrets(redactor, half) for half in (row, other)]
-    assert shown[0] is not None
-    return shown[0], shown[1], iter([whole])
+    return iter([blanked])
 
 
 def _without_secrets(redactor: "Redactor", row: "MessageRow") -> "MessageRow":
@@ -84,3 +93,14 @@ def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":
     if row.request_seq is not None:
         return recording.message(row.connection_id, row.request_seq)
     return recording.answer_to(row) if row.kind == "request" else None
+
+
+def _events(recording: "Recording", row: "MessageRow") -> "list[Event]":
+    """Return what a message means, which what came before it decides."""
+    from acp_proxy.events.vocabulary import ConnectionEnded
+
+    meant: list[Event] = []
+    for _, events in recording.steps(row.connection_id, since=row.seq, at=row.seq):
+        if not isinstance(events[0], ConnectionEnded):  # that is of no message
+            meant = events
+    return meant

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.errors import QueryError
 from acp_proxy.log import schema
+from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.rows import (
     KINDS,
     STREAMS,
@@ -17,6 +18,7 @@ from acp_proxy.log.rows import (
     MessageRow,
     frame_id,
 )
+from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
@@ -77,6 +79,9 @@ ALL_MESSAGES = MessageFilter()
 class LogReader:
     """A log opened for reading.
 
+    Attributes:
+        derived: What it holds of the state.
+
     Raises:
         LogError: It cannot be read.
 
@@ -85,6 +90,7 @@ class LogReader:
     def __init__(self, path: str) -> None:
         self.path = path
         self._db = schema.open_for_reading(path)
+        self.derived = DerivedReader(path, self._db)
 
     def __enter__(self) -> "LogReader":
         return self
@@ -294,6 +300,10 @@ class LogReader:
                 (frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1, *values),
             ).fetchone()
         return None if row is None else int(row[0])
+
+    def search(self, words: str, wanted: SearchFilter) -> "Iterator[Hit]":
+        """Yield the texts that hold all the words, best first (``log.search``)."""
+        return search(self.path, self._db, words, wanted)
 
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file, nothing when it is sound."""
