@@ -80,7 +80,7 @@ def transcript(
                 click.echo(piece, nl=False, color=colour)
         else:
             _write(pieces, output)
-        _tell_blanked(timeline)
+        _tell_blanked(timeline, is_raw=raw)
 
 
 def _timeline(
@@ -114,15 +114,16 @@ def _timeline(
             f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
         )
     messages = _Messages(recording, row.id)
-    return Timeline(messages, gatherer, state, values, _redactor(is_raw), session)
+    return Timeline(
+        messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
+    )
 
 
-def _redactor(is_raw: bool) -> "Redactor":
-    """Return what blanks secrets."""
+def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":
+    """Return what blanks secrets; it reads the whole connection to know them."""
     from acp_proxy.views.transcript.source import NothingBlanked
 
-    del is_raw  # until there is a redactor that blanks anything
-    return NothingBlanked()
+    return NothingBlanked() if is_raw else recording.redactor(connection)
 
 
 class _Shelf:
@@ -220,6 +221,11 @@ def _write(pieces: "Iterable[str]", output: str | None) -> None:
         file.flush()
 
 
-def _tell_blanked(timeline: "Timeline") -> None:
-    if timeline.blanked:
-        click.echo(f"acp-proxy: {timeline.blanked} values were blanked; --raw shows them", err=True)
+def _tell_blanked(timeline: "Timeline", *, is_raw: bool) -> None:
+    from acp_proxy.views.units import count
+
+    if is_raw:
+        click.echo("acp-proxy: nothing was blanked", err=True)
+    else:
+        values = count(timeline.blanked, "value")
+        click.echo(f"acp-proxy: {values} blanked; --raw leaves them as they are", err=True)
