@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.views.diffs import diff_lines
+from acp_proxy.views.preview import clip
 from acp_proxy.views.safe_text import decode
 from acp_proxy.views.state_json import state_text
 from acp_proxy.views.transcript.parts import Code, Diff, Line, Part, Picture, Prose, Screen
@@ -17,6 +18,7 @@ Thing = dict[str, Any]
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _DIFF_HEAD = re.compile(r"(?:---|\+\+\+) (?:[ab]?/)")
+_COMMAND = 200  # characters of a terminal's command, so that its exit is seen behind it
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # no script can be in these
 
 
@@ -74,7 +76,7 @@ def terminal_title(terminal: Thing) -> str:
     command = " ".join(map(str, [terminal.get("command") or "", *args])).strip()
     words = [f"$ {command}" if command else f"terminal {terminal['terminalId']}"]
     words += [f"in {terminal['cwd']}"] if terminal.get("cwd") else []
-    return "; ".join([" ".join(words), exit_words(terminal)])
+    return "; ".join([clip(" ".join(words), _COMMAND), exit_words(terminal)])
 
 
 def exit_words(terminal: Thing) -> str:
