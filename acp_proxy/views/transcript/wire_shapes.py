@@ -24,7 +24,7 @@ _ASKS = {
     "session/resume": "resumes the session",
     "session/close": "closes the session",
     "session/set_mode": "sets the mode",
-    "session/set_config_option": "sets an option",
+    "session/set_config_option": "sets option",
     "fs/read_text_file": "reads",
     "fs/write_text_file": "writes",
     "tool_call/cancel": "cancels a tool call",
@@ -56,6 +56,8 @@ def _request(entry: "Entry") -> Shown:
     about = next((named[key] for key in _NAMED if isinstance(named.get(key), str)), None)
     words = [method] if verb is None else [verb]
     words += [about] if verb is not None and about is not None else []
+    if "configId" in named and isinstance(named.get("value"), str | bool):
+        words.append(f"to {pretty(named['value'])}")
     shown = Shown("request", entry["from"].capitalize(), " ".join(words), is_quiet=True)
     if verb is not None:
         shown.tags.append(method)
