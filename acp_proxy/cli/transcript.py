@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from acp_proxy.cli.options import (
     opened,
     session_option,
 )
+from acp_proxy.log.rows import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,6 +96,7 @@ def _timeline(
     is_full: bool,
 ) -> "Timeline":
     """Fold the connection, and gather what is worth telling."""
+    from acp_proxy.events.vocabulary import ConnectionEnded
     from acp_proxy.state.fold import State
     from acp_proxy.views.transcript.gathering import Gatherer
     from acp_proxy.views.transcript.shelving import Values
@@ -108,6 +111,8 @@ def _timeline(
             if message is not None:
                 gatherer.add(message, state, events)
                 values.note(state, message.size)
+    if seq == row.messages and _has_ended(row):
+        state.apply(ConnectionEnded(seq, None, None, ()))
     values.finish()
     if session is not None and session not in state.sessions:
         raise Failure(
@@ -117,6 +122,12 @@ def _timeline(
     return Timeline(
         messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
     )
+
+
+def _has_ended(row: "ConnectionRow") -> bool:
+    """Tell whether no answer can come any more; of an imported connection where it was recorded."""
+    facts = {} if row.facts is None else json.loads(row.facts)
+    return row.status in ENDED or (row.status == "imported" and facts.get("status") in ENDED)
 
 
 def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":

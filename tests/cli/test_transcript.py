@@ -127,6 +127,30 @@ def test_an_exported_log_is_told_alike_but_for_facts_of_the_connection(
     assert first == second
 
 
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_a_log_recorded_live_is_told_as_its_export_is_elsewhere(path: Path, tmp_path: Path) -> None:
+    said: dict[str, list[str]] = {"client": [], "agent": [], "stderr": []}
+    for line in path.read_text().splitlines()[1:]:
+        frame = json.loads(line)
+        said[frame["from"]].append(frame["data"] + "\n")
+    (tmp_path / "agent").write_text("".join(said["agent"]))
+    agent = ["sh", "-c", 'cat "$0"; cat >/dev/null', str(tmp_path / "agent")]
+    live = tmp_path / "live.db"
+
+    subprocess.run(
+        [*PROGRAM, "run", "--log", str(live), "--", *agent],
+        input="".join(said["client"]).encode(), capture_output=True, check=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    here = told(live, "--raw")
+    invoke("export", "--log", live, "--jsonl", "--raw", "-o", tmp_path / "again.jsonl")
+    there = told(imported(tmp_path / "again.db", tmp_path / "again.jsonl"), "--raw")
+
+    assert here.pop("connection") != there.pop("connection")
+    assert here == there
+    assert here["sessions"]
+
+
 # Options.
 
 
