@@ -11,6 +11,8 @@ from acp_proxy.errors import QueryError
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import Indexer
 from acp_proxy.events.vocabulary import ConnectionEnded
+from acp_proxy.following import Following
+from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
 from acp_proxy.state.fold import State
@@ -330,6 +332,14 @@ class Recording:
                 f"{frames} and {index.seq} are"
             )
         return problems.texts()
+
+    def follow(self, connection: str | int) -> Following:
+        """Return a connection to be read on and on while it grows."""
+        return Following(self._log, self._log.connection(connection).id)
+
+    def watch(self) -> LogWatch:
+        """Return what tells, cheaply, that the log has grown; to be closed."""
+        return LogWatch(self.path)
 
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""

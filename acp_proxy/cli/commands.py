@@ -15,6 +15,7 @@ _COMMANDS = {
     "run": "acp_proxy.cli.run_command:run",
     "connections": "acp_proxy.cli.connections:connections",
     "messages": "acp_proxy.cli.messages:messages",
+    "tail": "acp_proxy.cli.tail:tail",
     "show": "acp_proxy.cli.show:show",
     "state": "acp_proxy.cli.state:state",
     "sessions": "acp_proxy.cli.sessions:sessions",

@@ -117,7 +117,7 @@ def what_text(row: "MessageRow") -> str:
 def about_text(row: "MessageRow") -> str:
     """Return the ids that a message mentions, shortened."""
     found = (("s", row.session_id), ("c", row.tool_call_id), ("t", row.terminal_id))
-    return " ".join(f"{mark}:{_tail(text)}" for mark, text in found if text is not None)
+    return " ".join(f"{mark}:{short_id(text)}" for mark, text in found if text is not None)
 
 
 def ended_text(row: "ConnectionRow") -> str:
@@ -139,7 +139,8 @@ def _program(names: dict[str, str]) -> str:
     return " ".join(filter(None, (names.get("name"), names.get("version"))))[:40]
 
 
-def _tail(text: str) -> str:
+def short_id(text: str) -> str:
+    """Return an id, of a long one the end."""
     return text if len(text) <= 12 else f"…{text[-8:]}"  # noqa: PLR2004 - columns of a table
 
 

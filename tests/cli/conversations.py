@@ -91,7 +91,7 @@ def put(log: Path, conversation: list[tuple[str, Any]]) -> Path:
             "from": stream,
             **({"data": message} if stream == "stderr" else {"message": message}),
             "elapsed_ns": seq * 100_000_000,
-            "time": f"2026-01-02T03:04:{seq:02}Z",
+            "time": f"2026-01-02T{3 + (240 + seq) // 3600:02}:{(240 + seq) // 60 % 60:02}:{seq % 60:02}Z",
         }
         for seq, (stream, message) in enumerate(conversation, 1)
     ]
