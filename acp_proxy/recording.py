@@ -15,6 +15,7 @@ from acp_proxy.following import Following
 from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
+from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
 from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
@@ -340,6 +341,10 @@ class Recording:
     def watch(self) -> LogWatch:
         """Return what tells, cheaply, that the log has grown; to be closed."""
         return LogWatch(self.path)
+
+    def statistics(self) -> Statistics:
+        """Return what counts messages in SQL; to be closed."""
+        return Statistics(self.path)
 
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""

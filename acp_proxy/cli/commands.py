@@ -25,6 +25,7 @@ _COMMANDS = {
     "terminals": "acp_proxy.cli.terminals:terminals",
     "terminal": "acp_proxy.cli.terminals:terminal",
     "pending": "acp_proxy.cli.pending:pending",
+    "stats": "acp_proxy.cli.stats:stats",
     "diff": "acp_proxy.cli.diff:diff",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",

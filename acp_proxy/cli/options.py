@@ -14,7 +14,7 @@ from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
-from acp_proxy.views.tables import command_text, fit
+from acp_proxy.views.tables import command_text, fit, fit_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -109,10 +109,16 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
 
 
 def echo_table(text: str) -> None:
-    """Print a table, cut at the width of a terminal if it goes to one."""
+    """Print a table, fitted to the width of a terminal if it goes to one."""
     if sys.stdout.isatty():
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
+
+
+def echo_page(*parts: str) -> None:
+    """Print the parts of a page, fitted to the width of a terminal if it goes to one."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    click.echo(fit_page(parts, columns))
 
 
 def list_things(

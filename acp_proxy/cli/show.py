@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.cli.options import (
+    echo_page,
     json_option,
     log_option,
     only_one,
@@ -42,7 +43,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
             from acp_proxy.views.details import message_page
 
             offset = recording.frame_of(row).offset
-            click.echo(message_page(recording.connection(connection), row, other, offset))
+            echo_page(message_page(recording.connection(connection), row, other, offset))
 
 
 def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":

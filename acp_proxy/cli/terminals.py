@@ -8,6 +8,7 @@ from acp_proxy.cli.options import (
     Failure,
     at_option,
     connection_argument,
+    echo_page,
     json_option,
     list_things,
     log_option,
@@ -109,7 +110,7 @@ def terminal(
         else:
             times = recording.times(row.id, seqs_of(document, "terminals"))
             pages = [terminal_page(name, one, times) for name, one in things(document, "terminals")]
-            click.echo("\n\n".join(pages))
+            echo_page(*pages)
 
 
 def _output(document: dict[str, Any], id_: str) -> bytes:
