@@ -191,13 +191,24 @@ def test_the_page_says_the_same(log: Path) -> None:
         "client    894        6                     3      1",
     ]
     [reads] = [line.split() for line in lines if "fs/read" in line]
-    assert reads == ["agent", "fs/read_text_file", "3", "322", "1", "1", "112", "2ms", "6ms", "6ms", "6ms"]
+    assert reads == [
+        "agent",
+        "fs/read_text_file",
+        "3",
+        "288",
+        "1",
+        "1",
+        "119",
+        "2ms",
+        "6ms",
+        "6ms",
+        "6ms",
+    ]
     facts = lines.index("flags:      1 after-final")
     assert lines[facts + 1 :] == [
         "prompts:    3; first update after p50 100ms, p90 300ms, p99 300ms, max 300ms",
         "turns:      3 (1 end_turn, 1 max_tokens, 1 open); lasted p50 2s, p90 5s, p99 5s, max 5s",
-        "permission: 2 (1 selected, 1 cancelled); answered after p50 1s, p90 2s, p99 2s, max 2s; "
-        "somebody was waited for during 2.5s",
+        "permission: 2 (1 selected, 1 cancelled); answered after p50 1s, p90 2s, p99 2s, max 2s; somebody was waited for during 2.5s",
         "usage:      context 7 of 99, cost 0.25 EUR (session s)",
         "",
         "TOOL CALLS  COUNT  COMPLETED  FAILED  CANCELLED  UNFINISHED    P50   P90   P99   MAX",
