@@ -26,6 +26,7 @@ _COMMANDS = {
     "terminal": "acp_proxy.cli.terminals:terminal",
     "pending": "acp_proxy.cli.pending:pending",
     "stats": "acp_proxy.cli.stats:stats",
+    "timeline": "acp_proxy.cli.timeline:timeline",
     "diff": "acp_proxy.cli.diff:diff",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",

@@ -213,7 +213,7 @@ def test_the_page_says_the_same(log: Path) -> None:
         "",
         "TOOL CALLS  COUNT  COMPLETED  FAILED  CANCELLED  UNFINISHED    P50   P90   P99   MAX",
         "read            2          2                                 200ms  3.2s  3.2s  3.2s",
-        "edit            1                     1                       3.2s  3.2s  3.2s  3.2s",
+        "edit            1                  1                          3.2s  3.2s  3.2s  3.2s",
     ]
 
 
