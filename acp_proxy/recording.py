@@ -3,23 +3,25 @@
 Needs neither trio, click nor sqlite_utils. Writing is the recorder's.
 """
 
-import hashlib
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import QueryError
 from acp_proxy.events.decoder import Decoder
-from acp_proxy.events.index import Indexer
+from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.following import Following
 from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader, MessageFilter
-from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow, MessageRow
+from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
+from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
+from acp_proxy.verifying import problems_of
 from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
-from acp_proxy.wire.jsonrpc import Direction, classify_frame, text_message
+from acp_proxy.wire.jsonrpc import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,9 +36,6 @@ __all__ = [
     "Recording",
     "open_recording",
 ]
-
-_ENDED = ("exited", "killed", "lost")  # statuses after which no answer can come
-_MAX_PROBLEMS = 20
 
 
 def open_recording(path: str | os.PathLike[str]) -> "Recording":
@@ -162,7 +161,8 @@ class Recording:
     def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:
         """Return what was true just after a message.
 
-        Folds all messages up to that one: some 20 µs each.
+        Begins with the last checkpoint before it, so that it takes the same anywhere; in a
+        log without checkpoints all messages up to that one are folded, some 10 µs each.
 
         Args:
             connection: Of which connection.
@@ -172,35 +172,53 @@ class Recording:
             QueryError: There is no such connection, or no message of that seq.
 
         """
-        state = State()
-        for state, _ in self.steps(connection, at=at):  # noqa: B007 - the last one is the answer
-            pass
+        with self._log.snapshot():
+            row, last = self._span(connection, at)
+            state, decoder = self._start(row.id, last)
+            for events in self._events(row.id, decoder, last):
+                for event in events:
+                    state.apply(event)
+        if last == row.messages and row.status in ENDED:
+            state.apply(ConnectionEnded(state.seq, None, None, ()))
         return state
 
     def steps(
-        self, connection: str | int = "latest", *, at: int | None = None
+        self, connection: str | int = "latest", *, since: int = 1, at: int | None = None
     ) -> "Iterator[tuple[State, list[Event]]]":
         """Yield the state just after each message up to one, with the events of that message.
 
         It is one state, which goes on changing. For a connection that has ended, the end
-        is the last step, with the seq of the last message. Arguments and errors as ``state``.
+        is the last step, with the seq of the last message. Errors as ``state``.
+
+        Args:
+            connection: Of which connection.
+            since: The first message of which the step is wanted; a checkpoint may be before it.
+            at: The last one; default: the last there is.
+
         """
         with self._log.snapshot():
-            row = self._log.connection(connection)
-            if at is not None and not 1 <= at <= row.messages:
-                raise QueryError(
-                    f"connection {row.id} has no message {at}; it has 1 to {row.messages}"
-                )
-            last = row.messages if at is None else at
-            state = State()
-            for events in self._events(row.id, last):
+            row, last = self._span(connection, at)
+            state, decoder = self._start(row.id, min(since, last) - 1)
+            for events in self._events(row.id, decoder, last):
                 for event in events:
                     state.apply(event)
-                yield state, events
-        if last == row.messages and row.status in _ENDED:
+                if decoder.seq >= since:
+                    yield state, events
+        if last == row.messages and row.status in ENDED:
             end = ConnectionEnded(state.seq, None, None, ())
             state.apply(end)
             yield state, [end]
+
+    def sessions(self) -> "Iterator[SessionRow]":
+        """Yield the sessions of all connections, those of the newest first.
+
+        Costs nothing but for connections of an older log, whose states are folded.
+        """
+        for row in list(self._log.connections()):
+            if self._log.derived.is_there(row.id, VERSION):
+                yield from self._log.derived.sessions(row.id)
+            else:
+                yield from session_rows(self.state(row.id), row.id)
 
     def resolve(self, connection: str | int, at: str | int) -> int:
         """Return the seq that a point stands for, as ``state`` and the others take it.
@@ -258,18 +276,29 @@ class Recording:
         number = self._log.connection(connection).id
         return list(self._log.messages(number, wanted, newest_first=True))[::-1]
 
-    def _events(self, connection_id: int, last: int) -> "Iterator[list[Event]]":
-        """Yield what each message of a connection means, up to the one of seq ``last``."""
-        decoder = Decoder()
-        for frame in self._log.frames(connection_id):
+    def _span(self, connection: str | int, at: int | None) -> tuple[ConnectionRow, int]:
+        """Return a connection and the message up to which it is wanted."""
+        row = self._log.connection(connection)
+        if at is not None and not 1 <= at <= row.messages:
+            raise QueryError(f"connection {row.id} has no message {at}; it has 1 to {row.messages}")
+        return row, row.messages if at is None else at
+
+    def _start(self, connection_id: int, seq: int) -> tuple[State, Decoder]:
+        """Return the state, and who goes on from there, at the last checkpoint up to a message."""
+        found = self._log.derived.checkpoint(connection_id, seq, VERSION)
+        if found is not None:
+            with contextlib.suppress(BadSnapshotError):
+                return restore([Stored(*one) for one in found.things])
+        return State(), Decoder()
+
+    def _events(self, connection_id: int, decoder: Decoder, last: int) -> "Iterator[list[Event]]":
+        """Yield what each message after the decoder's means, up to the one of seq ``last``."""
+        for frame in self._log.frames(connection_id, from_seq=decoder.seq + 1):
             decoder.seq = frame.seq - 1  # the log's own count, whatever is missing
-            direction, raw = Direction(frame.stream), frame.raw or b""
-            if direction is Direction.STDERR:
-                messages = [text_message(raw)]
-            else:
-                whole = Frame(frame.offset, raw, frame.size)
-                messages = classify_frame(whole, as_written=True)
-            for message in messages:
+            direction = Direction(frame.stream)
+            for message in messages_of(
+                direction, Frame(frame.offset, frame.raw or b"", frame.size)
+            ):
                 if decoder.seq >= last:
                     return
                 yield decoder.add(direction, message)
@@ -286,53 +315,10 @@ class Recording:
         """Return what is wrong with a connection's record; nothing when it is whole.
 
         Reads all of its frames: offsets must be contiguous but for the gaps that are
-        told, hashes must match, and the index must be what the frames give.
+        told, hashes must match, and what is derived must be what the frames give.
         """
         with self._log.snapshot():
-            return self._verify(connection)
-
-    def _verify(self, connection: str | int) -> list[str]:
-        row = self._log.connection(connection)
-        problems = _Problems()
-        stored = self._log.index(row.id)
-        index = Indexer()
-        hashes = {stream: hashlib.sha256() for stream in STREAMS}
-        offsets = dict.fromkeys(STREAMS, 0)
-        gaps = {(gap["from"], gap["offset"]): gap["bytes"] for gap in row.gaps}
-        frames = 0
-        for frame in self._log.frames(row.id):
-            frames += 1
-            stream = frame.stream
-            offsets[stream] += gaps.pop((stream, offsets[stream]), 0)
-            if frame.offset != offsets[stream]:
-                problems.add(
-                    f"frame {frame.seq}: {stream} should go on at byte {offsets[stream]}, "
-                    f"this frame says {frame.offset}"
-                )
-            if frame.seq != index.seq + 1:
-                problems.add(f"frame {frame.seq}: should have seq {index.seq + 1}")
-                index.seq = frame.seq - 1
-            offsets[stream] = frame.offset + frame.size
-            for piece in self._log.pieces(frame):
-                hashes[stream].update(piece)
-            self._check_index(frame, index, stored, problems)
-        for seq, _ in stored:
-            problems.add(f"message {seq}: stands in no frame")
-        for stream in STREAMS:
-            offsets[stream] += gaps.pop((stream, offsets[stream]), 0)
-            if offsets[stream] != row.streams[stream]:
-                problems.add(
-                    f"{stream}: {row.streams[stream]} bytes were relayed, frames reach "
-                    f"to {offsets[stream]}"
-                )
-            if (row.sha256[stream] or hashes[stream].hexdigest()) != hashes[stream].hexdigest():
-                problems.add(f"{stream}: the frames do not give the hash {row.sha256[stream]}")
-        if (frames, index.seq) != (row.frames, row.messages):
-            problems.add(
-                f"{row.frames} frames and {row.messages} messages should be there, "
-                f"{frames} and {index.seq} are"
-            )
-        return problems.texts()
+            return problems_of(self._log, connection)
 
     def follow(self, connection: str | int) -> Following:
         """Return a connection to be read on and on while it grows."""
@@ -350,47 +336,25 @@ class Recording:
         """Return what SQLite finds wrong with the file."""
         return self._log.check_integrity()
 
-    @staticmethod
-    def _check_index(
-        frame: FrameRow,
-        index: Indexer,
-        stored: "Iterator[tuple[int, IndexRow]]",
-        problems: "_Problems",
-    ) -> None:
-        seq = index.seq
-        for entry in index.add(
-            Direction(frame.stream),
-            Frame(frame.offset, frame.raw or b"", frame.size),
-            frame.elapsed_ns,
-        ):
-            seq += 1
-            right, found = IndexRow(*entry), next(stored, None)
-            if found is None or found[0] != seq:
-                problems.add(f"message {seq}: is not in the index; acp-proxy log reindex mends it")
-            elif found[1] != right:
-                wrong = [
-                    name
-                    for name, a, b in zip(IndexRow._fields, right, found[1], strict=True)
-                    if a != b
-                ]
-                problems.add(
-                    f"message {seq}: the frame says something else of {', '.join(wrong)}; "
-                    "acp-proxy log reindex mends it"
-                )
 
-
-class _Problems:
-    """What was found, the first of it in words and the rest as a number."""
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._more = 0
-
-    def add(self, text: str) -> None:
-        if len(self._texts) < _MAX_PROBLEMS:
-            self._texts.append(text)
-        else:
-            self._more += 1
-
-    def texts(self) -> list[str]:
-        return [*self._texts, f"and {self._more} more"] if self._more else self._texts
+def session_rows(state: State, connection_id: int) -> "Iterator[SessionRow]":
+    """Yield what the sessions of a state came to, as the log's tables tell it."""
+    for session in state.sessions.values():
+        yield SessionRow(
+            connection_id,
+            session.session_id,
+            session.first_seq,
+            session.last_seq,
+            session.cwd,
+            session.title,
+            session.mode,
+            session.updated_at,
+            (session.activity or {}).get("state"),
+            session.closed,
+            len(session.turns),
+            sum(turn.ended_seq is None for turn in session.turns),
+            len(session.tool_calls),
+            len(session.terminals),
+            len(session.permissions),
+            len(session.messages),
+        )

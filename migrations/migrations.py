@@ -104,3 +104,109 @@ SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m
     m.batch_index, m.bytes, f.offset, f.time_ns, f.elapsed_ns, f.raw
 FROM messages m JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq;
 """)
+
+
+@migrations()
+def m0002_state(db: "Database") -> None:
+    """Add the state: checkpoints to have it at any message, and the latest one in columns."""
+    db.executescript("""
+ALTER TABLE connections ADD COLUMN derived INTEGER;
+
+CREATE TABLE checkpoints (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (connection_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoint_parts (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    part INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    head BLOB,
+    tail BLOB
+) STRICT;
+CREATE UNIQUE INDEX checkpoint_parts_by_part
+    ON checkpoint_parts (connection_id, part, seq, since);
+
+CREATE TABLE sessions (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    session_id TEXT NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    cwd TEXT,
+    title TEXT,
+    mode TEXT,
+    activity TEXT,
+    closed INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    context_used INTEGER,
+    context_size INTEGER,
+    cost TEXT,
+    updated_at TEXT,
+    PRIMARY KEY (connection_id, session_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE turns (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    session_id TEXT NOT NULL,
+    started_seq INTEGER NOT NULL,
+    prompt_seq INTEGER,
+    ended_seq INTEGER,
+    stop_reason TEXT,
+    error TEXT,
+    message_id TEXT,
+    PRIMARY KEY (connection_id, session_id, started_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tool_calls (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    session_id TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    name TEXT,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    title TEXT,
+    locations TEXT NOT NULL,
+    raw_input TEXT,
+    content_items INTEGER NOT NULL,
+    PRIMARY KEY (connection_id, session_id, tool_call_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE terminals (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    session_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    terminal_id TEXT NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    command TEXT,
+    args TEXT,
+    cwd TEXT,
+    output_bytes INTEGER,
+    truncated INTEGER,
+    exited INTEGER NOT NULL,
+    exit_code INTEGER,
+    signal TEXT,
+    killed INTEGER NOT NULL,
+    released INTEGER NOT NULL,
+    PRIMARY KEY (connection_id, session_id, owner, terminal_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE permissions (
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    session_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    tool_call_id TEXT,
+    title TEXT,
+    option_id TEXT,
+    answered_seq INTEGER,
+    PRIMARY KEY (connection_id, session_id, seq)
+) STRICT, WITHOUT ROWID;
+""")

@@ -20,7 +20,9 @@ import pytest
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, ConnectionRow, MessageRow
 from acp_proxy.recording import open_recording
+from acp_proxy.state.columns import TABLES
 from acp_proxy.views.jsonlines import connection_object, message_object
+from tests.cli.conversations import V1, V2, put
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -226,6 +228,7 @@ def test_every_table_and_column_is_described(log: Path) -> None:
         "connections": "Table `connections`",
         "frames": "Table `frames`",
         "messages": "Table `messages`",
+        **{name: f"Table `{name}`" for name in (*TABLES, "checkpoints", "checkpoint_parts")},
         "_sqlite_migrations": "The schema's steps",
     }
     found = columns(log)
@@ -295,7 +298,9 @@ def test_every_note_is_described() -> None:
 
 
 @pytest.mark.parametrize("sql", blocks(section(page("log.md"), "Examples"), "sql"))
-def test_a_query_in_the_documents_runs(log: Path, sql: str) -> None:
+def test_a_query_in_the_documents_runs(tmp_path: Path, sql: str) -> None:
+    log = put(put(tmp_path / "log.db", V1), V2)
+    ask(log, "import", str(DOCS / "example.jsonl"))
     with open_recording(log) as recording:
         assert recording.connection().messages == 19
     with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as db:

@@ -134,7 +134,10 @@ def migrate(log: str | None, as_json: bool) -> None:
 @log_option
 @json_option
 def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
-    """Rebuild what is derived from the frames of CONNECTION, or of all: the index of messages."""
+    """Rebuild what is derived from the frames of CONNECTION, or of all.
+
+    That is the index of messages, checkpoints, and the state in tables.
+    """
     with opened(log) as recording:
         rows = (
             list(recording.connections())

@@ -1,6 +1,7 @@
 """What several commands share: the log option, the connection argument, opening, JSON output."""
 
 import contextlib
+import gc
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
-from acp_proxy.views.tables import command_text, fit, fit_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,6 +61,7 @@ def failing_plainly() -> "Iterator[None]":
 @contextlib.contextmanager
 def opened(log: str | None) -> "Iterator[Recording]":
     """Open a log to read it, after what waits in journals had its chance to get in."""
+    gc.set_threshold(200_000, 50, 100)  # what is read lives until the end: rarely look through it
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
@@ -84,6 +85,8 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
+    from acp_proxy.views.tables import command_text
+
     for journal in waiting:
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
@@ -111,12 +114,16 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
 def echo_table(text: str) -> None:
     """Print a table, fitted to the width of a terminal if it goes to one."""
     if sys.stdout.isatty():
+        from acp_proxy.views.tables import fit
+
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
 
 
 def echo_page(*parts: str) -> None:
     """Print the parts of a page, fitted to the width of a terminal if it goes to one."""
+    from acp_proxy.views.tables import fit_page
+
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     click.echo(fit_page(parts, columns))
 

@@ -6,36 +6,57 @@ import click
 
 from acp_proxy.cli.options import (
     at_option,
-    connection_argument,
     echo_table,
     json_option,
     log_option,
     opened,
     state_at,
+    write_json,
 )
 
 
 @click.command()
-@connection_argument
+@click.argument("connection", required=False)
 @log_option
 @at_option
+@click.option("--all", "of_all", is_flag=True, help="Those of all connections, newest first.")
 @json_option
-def sessions(connection: str, log: str | None, at: str | None, as_json: bool) -> None:
+def sessions(
+    connection: str | None, log: str | None, at: str | None, of_all: bool, as_json: bool
+) -> None:
     """List the sessions of CONNECTION (default: latest), in order of first mention.
 
     NOW is closed, replaying (history is being told), or what the agent does; then
     how many turns, tool calls, terminals, permissions and messages there are.
     Exits with 1 when there is no session.
     """
+    if of_all and (connection is not None or at is not None):
+        raise click.UsageError("--all is for all connections as they are last: without --at")
+    if of_all:
+        _list_all(log, as_json=as_json)
+        return
     from acp_proxy.views.state_json import state_document, state_text
     from acp_proxy.views.state_tables import sessions_table
 
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
+        row, state = state_at(recording, connection or "latest", at)
         document = state_document(state, row.id)
     if as_json:
         click.echo(state_text(document))
     elif document["sessions"]:
         echo_table(sessions_table(document))
     if not document["sessions"]:
+        sys.exit(1)
+
+
+def _list_all(log: str | None, *, as_json: bool) -> None:
+    from acp_proxy.views.state_tables import all_sessions_table, session_summary
+
+    with opened(log) as recording:
+        rows = list(recording.sessions())
+    if as_json:
+        write_json(map(session_summary, rows))
+    elif rows:
+        echo_table(all_sessions_table(rows))
+    if not rows:
         sys.exit(1)

@@ -1,6 +1,7 @@
 """``acp-proxy state``: what was true just after a message."""
 
 import sys
+from itertools import chain
 
 import click
 
@@ -12,6 +13,7 @@ from acp_proxy.cli.options import (
     opened,
     session_option,
     state_at,
+    write_bytes,
 )
 
 
@@ -30,16 +32,15 @@ def state(
     the rest, as the messages up to that one tell. Exits with 1 when there is no
     session ID.
     """
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.state_json import as_it_is, state_document, state_pieces
 
     with opened(log) as recording:
         row, found = state_at(recording, connection, at)
-        document = state_document(found, row.id, session)
     if as_json:
-        click.echo(state_text(document))
+        write_bytes(chain(state_pieces(found, row.id, session), [b"\n"]))
     else:
         from acp_proxy.views.state_page import state_page
 
-        click.echo(state_page(document))
-    if session is not None and not document["sessions"]:
+        click.echo(state_page(state_document(found, row.id, session, as_it_is)))
+    if session is not None and session not in found.sessions:
         sys.exit(1)

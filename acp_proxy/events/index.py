@@ -78,30 +78,48 @@ class Indexer:
         self._sessions: set[str] = set()
         self._final_calls: set[tuple[str | None, str]] = set()
 
-    def add(self, direction: Direction, frame: Frame, elapsed_ns: int | None) -> list[Entry]:
-        """Return the index entries of the next frame, one per message; their seqs follow ``seq``."""
+    def add(
+        self,
+        direction: Direction,
+        frame: Frame,
+        elapsed_ns: int | None,
+        messages: list[Message] | None = None,
+    ) -> list[Entry]:
+        """Return the index entries of the next frame, one per message; their seqs follow ``seq``.
+
+        Args:
+            direction: Who wrote it.
+            frame: The frame.
+            elapsed_ns: When it came.
+            messages: What ``messages_of`` gives for it, if somebody asked already.
+
+        """
+        if messages is None:
+            messages = messages_of(direction, frame)
         stream = _STREAM_CODES[direction]
         if direction is Direction.STDERR:
             self.seq += 1
-            # The cut of a prefix may go through a character: that is not the agent's fault.
-            whole = frame.size == len(frame.raw)
-            message = text_message(frame.raw if whole else b"")
+            flags = " ".join(messages[0].flags) or None
             return [
                 (None, stream, 4, frame.size, None, None, None, None, None, None, None, None, None,
-                 " ".join(message.flags) or None, None)
+                 flags, None)
             ]  # fmt: skip
         entries = []
-        for message in classify_frame(frame):
+        for message in messages:
             self.seq += 1
             entries.append(self._entry(direction, stream, frame, message, elapsed_ns))
         return entries
 
     def rows(
-        self, direction: Direction, frame: Frame, elapsed_ns: int | None
+        self,
+        direction: Direction,
+        frame: Frame,
+        elapsed_ns: int | None,
+        messages: list[Message] | None = None,
     ) -> list[tuple[Any, ...]]:
         """Return the index entries of the next frame as ``add`` does, each after its seq."""
         seq = self.seq + 1
-        entries = self.add(direction, frame, elapsed_ns)
+        entries = self.add(direction, frame, elapsed_ns, messages)
         return [(seq + n, *entry) for n, entry in enumerate(entries)]
 
     def pending(self) -> list[int]:
@@ -255,6 +273,14 @@ class Indexer:
         elif type(version) is int:
             self.protocol_version = _within_64_bits(version)
         self.agent = _names(result, "agentInfo")
+
+
+def messages_of(direction: Direction, frame: Frame) -> list[Message]:
+    """Return the messages of a frame, every number as it was written."""
+    if direction is not Direction.STDERR:
+        return classify_frame(frame, as_written=True)
+    # The cut of a prefix may go through a character: that is not the agent's fault.
+    return [text_message(frame.raw if frame.size == len(frame.raw) else b"")]
 
 
 def _names(holder: dict[str, Any], v1_key: str) -> dict[str, str]:

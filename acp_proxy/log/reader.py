@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.errors import QueryError
 from acp_proxy.log import schema
+from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.rows import (
     KINDS,
     STREAMS,
@@ -77,6 +78,9 @@ ALL_MESSAGES = MessageFilter()
 class LogReader:
     """A log opened for reading.
 
+    Attributes:
+        derived: What it holds of the state.
+
     Raises:
         LogError: It cannot be read.
 
@@ -85,6 +89,7 @@ class LogReader:
     def __init__(self, path: str) -> None:
         self.path = path
         self._db = schema.open_for_reading(path)
+        self.derived = DerivedReader(path, self._db)
 
     def __enter__(self) -> "LogReader":
         return self

@@ -12,6 +12,8 @@ KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
 STATUSES = ("running", "exited", "killed", "lost", "imported")
 """How a connection stands or ended."""
+ENDED = ("exited", "killed", "lost")
+"""Statuses after which no answer can come."""
 
 
 def frame_id(connection_id: int, seq: int) -> int:
@@ -66,6 +68,33 @@ class IndexRow(NamedTuple):
     error_code: int | None
     flags: str | None
     reason: str | None
+
+
+class SessionRow(NamedTuple):
+    """What a session came to, in numbers.
+
+    Attributes:
+        activity: What the agent said last that it does (v2).
+        running: How many of the turns have not ended.
+
+    """
+
+    connection_id: int
+    session_id: str
+    first_seq: int
+    last_seq: int
+    cwd: str | None
+    title: str | None
+    mode: str | None
+    updated_at: str | None
+    activity: str | None
+    closed: bool
+    turns: int
+    running: int
+    tool_calls: int
+    terminals: int
+    permissions: int
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)

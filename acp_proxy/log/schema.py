@@ -18,7 +18,7 @@ from acp_proxy.errors import LogError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = ("m0001_recording",)
+STEPS = ("m0001_recording", "m0002_state")
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000
@@ -166,7 +166,7 @@ def _check_steps(path: str, applied: list[str]) -> None:
     """Refuse to read a log that is not as this program expects it."""
     if not applied:  # somebody is making it
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
-    if _pending(path, applied):
+    if STEPS[0] in _pending(path, applied):  # what later steps add can be done without
         raise LogError(
             f"{path} was written by an older acp-proxy",
             f"bring it up to date with: acp-proxy log migrate --log {path}",

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from acp_proxy.errors import LogError
-from acp_proxy.log import schema
+from acp_proxy.log import derived, schema
 from acp_proxy.log.rows import frame_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from acp_proxy.log.derived import DerivedRows
 
 _INSERT_FRAME = (
     "INSERT INTO frames (id, stream_code, offset, time_ns, elapsed_ns, raw) "
@@ -117,6 +119,7 @@ class LogWriter:
         frames: "Sequence[FrameToWrite]",
         entries: "Sequence[tuple[Any, ...]]",
         columns: dict[str, Any],
+        derived_rows: "Iterable[DerivedRows]" = (),
         *,
         durably: bool = False,
     ) -> None:
@@ -129,6 +132,7 @@ class LogWriter:
             frames: Rows for ``frames``.
             entries: Rows for ``messages``: seq, then IndexRow's columns.
             columns: What else to set in the connection's row.
+            derived_rows: What the messages mean for the state.
             durably: Return only when a loss of power would not lose it.
 
         Raises:
@@ -140,7 +144,7 @@ class LogWriter:
                 self._db.execute("PRAGMA synchronous = FULL")
         with self.transaction():
             self.update(connection_id, {**after._asdict(), **columns}, expected=before)
-            self.insert(connection_id, frames, entries)
+            self.insert(connection_id, frames, entries, derived_rows)
 
     @contextlib.contextmanager
     def transaction(self) -> "Iterator[None]":
@@ -178,29 +182,24 @@ class LogWriter:
         connection_id: int,
         frames: "Iterable[FrameToWrite]",
         entries: "Iterable[tuple[Any, ...]]",
+        derived_rows: "Iterable[DerivedRows]" = (),
     ) -> None:
         """Insert rows, inside a transaction."""
         self._insert_frames(connection_id, frames)
         self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
+        for rows in derived_rows:
+            derived.insert(self._db, connection_id, rows)
 
-    def replace_index(
-        self,
-        connection_id: int,
-        entries: "Iterable[tuple[Any, ...]]",
-        columns: "Callable[[], dict[str, Any]]",
-    ) -> None:
-        """Replace all that was derived from a connection's frames.
+    def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
+        """Delete all that was derived from a connection's frames, inside a transaction.
 
         Args:
             connection_id: Whose.
-            entries: The new rows; they may read the log, as it was, while they are written.
-            columns: Asked after the last entry for what to set in the connection's row.
+            tables: Those with the latest state.
 
         """
-        with self.transaction():
-            self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
-            self.insert(connection_id, (), entries)
-            self.update(connection_id, columns())
+        self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
+        derived.forget(self._db, connection_id, tables)
 
     def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
         short: list[tuple[Any, ...]] = []

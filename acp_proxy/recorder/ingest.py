@@ -3,7 +3,7 @@
 Theory of operation. The log says how far it is: a position in the journal before
 which every byte is in a frame, and per stream how many bytes are. Starting, or
 starting again after any death, reads the journal from there, steps over what is
-stored, and has followed all stored frames with the Indexer first, so that going on
+stored, and has followed all stored frames with the Follower first, so that going on
 gives the rows that going through would have given.
 """
 
@@ -12,17 +12,21 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.events.index import Indexer
 from acp_proxy.journal.records import Facts, Record, Slot, Stream, decode_facts
+from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter, LongRaw, Progress
+from acp_proxy.state.columns import TABLES
+from acp_proxy.state.following import Derived, Follower
+from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored
 from acp_proxy.wire.framing import Frame, LineFramer
 from acp_proxy.wire.jsonrpc import MAX_PARSED, Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_proxy.events.index import Indexer
     from acp_proxy.journal.tail import JournalReader
 
 DIRECTIONS = (Direction.CLIENT, Direction.AGENT, Direction.STDERR)
@@ -53,13 +57,15 @@ class Ingest:
         facts = decode_facts(start.data) if start.stream is Stream.CONTROL else {}
         uuid = str(facts.get("uuid") or os.path.basename(journal.path))
         self._id = writer.connection(uuid, _start_columns(facts, start))
-        self._index = Indexer()
+        self._follower = Follower()
+        self._derived: list[DerivedRows] = []  # what is not written yet
         self._sha = [hashlib.sha256() for _ in STREAMS]
         self._last = (start.time_ns, 0)  # wall clock and time since the start, of the last record
         # Asked first: if another recorder goes on meanwhile, ours is the position that is refused.
         self._progress = writer.progress(self._id)
         with LogReader(writer.path) as reader, reader.snapshot():
             row = reader.connection(uuid)
+            self._is_derived = self._resume(reader, row.messages)
             self._follow(reader)
         self._framers = [LineFramer(row.streams[stream], MAX_PARSED) for stream in STREAMS]
         self._lines: list[_Line | None] = [None, None, None]
@@ -122,6 +128,7 @@ class Ingest:
         if self._journal.is_damaged(self.position):
             left = self._journal.size() - self.position
             self._note({"event": "journal damaged", "position": self.position, "bytes": left})
+        self._follower.end()
         self._write(columns, durably=True)
 
     @property
@@ -129,16 +136,33 @@ class Ingest:
         """Whether there are bytes in the journal that could not be read."""
         return any(note["event"] == "journal damaged" for note in self._notes)
 
+    def _resume(self, reader: LogReader, seq: int) -> bool:
+        """Take up the state from the last checkpoint; tell whether the log keeps the state.
+
+        One that an older recorder began goes on without: ``log reindex`` builds it.
+        """
+        if not reader.derived.is_there(self._id, VERSION):
+            return False
+        found = reader.derived.checkpoint(self._id, seq, VERSION)
+        if found is None:
+            return True
+        try:
+            self._follower.resume(found.seq, found.size, [Stored(*one) for one in found.things])
+        except BadSnapshotError:
+            return False
+        return True
+
     def _follow(self, reader: LogReader) -> None:
-        """Bring hashes and index to where the log is, from the frames stored so far."""
+        """Bring hashes, index and state to where the log is, from the frames stored so far."""
         for row in reader.frames(self._id):
             stream = STREAMS.index(row.stream)
             for piece in reader.pieces(row):
                 self._sha[stream].update(piece)
             frame = Frame(row.offset, row.raw or b"", row.size)
-            self._index.add(DIRECTIONS[stream], frame, row.elapsed_ns)
+            self._follower.add(DIRECTIONS[stream], frame, row.elapsed_ns)
             if row.time_ns is not None and row.elapsed_ns is not None:
                 self._last = (row.time_ns, row.elapsed_ns)
+        self._follower.take()  # the log has it
 
     def _take_bytes(self, record: Record) -> None:
         stream = record.stream
@@ -223,7 +247,7 @@ class Ingest:
 
     def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
         elapsed_ns = self._elapsed(record)
-        entries = self._index.rows(DIRECTIONS[stream], frame, elapsed_ns)
+        entries = self._follower.add(DIRECTIONS[stream], frame, elapsed_ns)
         seq = entries[0][0]
         row = FrameToWrite(seq, stream, frame.offset, record.time_ns, elapsed_ns, raw)
         self._frames.append(row)
@@ -248,21 +272,31 @@ class Ingest:
         after = Progress(
             min([self.position, *unfinished]), self._progress.frames + len(self._frames)
         )
-        index = self._index
+        index = self._follower.index
         columns = {
             **columns,
             **identity_columns(index),
+            "derived": VERSION if self._is_derived else None,
             "gaps": self._gaps,
             "notes": self._notes,
         }
+        if self._is_derived:
+            self._derived.append(derived_rows(self._follower.take()))
         for stream, name in enumerate(STREAMS):
             columns[f"{name}_bytes"] = self._framers[stream].offset
             columns[f"{name}_sha256"] = self._sha[stream].hexdigest()
         self._writer.write(
-            self._id, self._progress, after, self._frames, self._entries, columns, durably=durably
+            self._id,
+            self._progress,
+            after,
+            self._frames,
+            self._entries,
+            columns,
+            self._derived,
+            durably=durably,
         )
         self._progress = after
-        self._frames, self._entries, self._dirty = [], [], False
+        self._frames, self._entries, self._derived, self._dirty = [], [], [], False
 
 
 class _Pieces:
@@ -276,13 +310,18 @@ class _Pieces:
         return self._ingest._pieces(*self._of)
 
 
-def identity_columns(index: Indexer) -> dict[str, Any]:
+def identity_columns(index: "Indexer") -> dict[str, Any]:
     """Return the columns of ``connections`` that the messages tell."""
     columns: dict[str, Any] = {"messages": index.seq, "protocol_version": index.protocol_version}
     for who, names in (("client", index.client), ("agent", index.agent)):
         for key in ("name", "title", "version"):
             columns[f"{who}_{key}"] = names.get(key)
     return columns
+
+
+def derived_rows(derived: Derived) -> DerivedRows:
+    """Return as rows what the messages mean for the state."""
+    return DerivedRows(VERSION, derived.checkpoints, TABLES, derived.rows)
 
 
 def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
@@ -298,6 +337,7 @@ def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
         "added_ns": start.time_ns,
         "started_ns": start.time_ns,
         "status": "running",
+        "derived": VERSION,
     }
 
 

@@ -4,16 +4,18 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.events.index import Indexer
 from acp_proxy.log.reader import LogReader
-from acp_proxy.log.rows import STREAMS
+from acp_proxy.log.rows import ENDED, STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
-from acp_proxy.recorder.ingest import identity_columns
+from acp_proxy.recorder.ingest import derived_rows, identity_columns
+from acp_proxy.state.columns import TABLES
+from acp_proxy.state.following import Follower
+from acp_proxy.state.snapshot import VERSION
 from acp_proxy.wire.framing import KEPT_PREFIX, Frame
 from acp_proxy.wire.jsonrpc import MAX_PARSED, Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 _BATCH_BYTES = 4 * 1024 * 1024
 
@@ -48,9 +50,9 @@ def import_connection(
     last: ImportedFrame | None = None
     with LogWriter(log) as writer, writer.transaction():
         connection_id = writer.connection(
-            uuid, {"status": "imported", "added_ns": time.time_ns(), **columns}
+            uuid, {"status": "imported", "added_ns": time.time_ns(), "derived": VERSION, **columns}
         )
-        index = Indexer()
+        follower = Follower()
         hashes = [hashlib.sha256() for _ in STREAMS]
         offsets = [0, 0, 0]
         rows: list[FrameToWrite] = []
@@ -60,7 +62,7 @@ def import_connection(
             first, last = first or frame, frame
             stream = STREAMS.index(frame.stream)
             framed = _as_framed(offsets[stream], frame.raw)
-            found = index.rows(Direction(frame.stream), framed, frame.elapsed_ns)
+            found = follower.add(Direction(frame.stream), framed, frame.elapsed_ns)
             entries += found
             seq = found[0][0]
             rows.append(
@@ -73,10 +75,10 @@ def import_connection(
             total += 1
             size += len(frame.raw)
             if size > _BATCH_BYTES:
-                writer.insert(connection_id, rows, entries)
+                writer.insert(connection_id, rows, entries, [derived_rows(follower.take())])
                 rows, entries, size = [], [], 0
-        writer.insert(connection_id, rows, entries)
-        final = identity_columns(index) | {"frames": total}
+        writer.insert(connection_id, rows, entries, [derived_rows(follower.take())])
+        final = identity_columns(follower.index) | {"frames": total}
         if first is not None and last is not None:
             final |= _times(columns, first, last)
         for stream, name in enumerate(STREAMS):
@@ -98,20 +100,26 @@ def _times(columns: dict[str, Any], first: ImportedFrame, last: ImportedFrame) -
 
 
 def reindex(log: str, connection_id: int) -> None:
-    """Rebuild from its frames what the log holds of a connection's messages.
+    """Rebuild from its frames what the log holds of a connection: its messages and its state.
 
     Raises:
         LogError: The log cannot be written.
 
     """
-    with LogWriter(log) as writer, LogReader(log) as reader:
-        index = Indexer()
-        entries = _rebuilt(reader, connection_id, index)
-        writer.replace_index(connection_id, entries, lambda: identity_columns(index))
-
-
-def _rebuilt(reader: LogReader, connection_id: int, index: Indexer) -> "Iterator[tuple[Any, ...]]":
-    """Yield the index entries, each after its seq, that the stored frames give."""
-    for row in reader.frames(connection_id):
-        frame = Frame(row.offset, row.raw or b"", row.size)
-        yield from index.rows(Direction(row.stream), frame, row.elapsed_ns)
+    with LogWriter(log) as writer, LogReader(log) as reader, writer.transaction():
+        writer.forget_derived(connection_id, TABLES)
+        follower = Follower()
+        entries: list[tuple[Any, ...]] = []
+        size = 0
+        for row in reader.frames(connection_id):  # as they were: a reader sees no open transaction
+            frame = Frame(row.offset, row.raw or b"", row.size)
+            entries += follower.add(Direction(row.stream), frame, row.elapsed_ns)
+            size += row.size
+            if size > _BATCH_BYTES:
+                writer.insert(connection_id, (), entries, [derived_rows(follower.take())])
+                entries, size = [], 0
+        if reader.connection(connection_id).status in ENDED:
+            follower.end()
+        writer.insert(connection_id, (), entries, [derived_rows(follower.take())])
+        columns = identity_columns(follower.index) | {"derived": VERSION}
+        writer.update(connection_id, columns)

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import Unset
-from acp_proxy.state.patching import patched, patched_meta
+from acp_proxy.state.growing import Blocks
+from acp_proxy.state.patching import no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import (
@@ -25,10 +26,11 @@ class Compaction:
     first_seq: int
     last_seq: int
     status: str = "in_progress"
-    summary: list[Any] = field(default_factory=list)
+    summary: Blocks = field(default_factory=Blocks)
     error: str | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -44,7 +46,8 @@ class Subagent:
     state: dict[str, Any] | None = None
     cwd: str | None = None
     additional_directories: list[Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -58,9 +61,10 @@ class SessionMessage:
     recipient_session_id: str | None = None
     sender_message_id: str | None = None
     recipient_message_id: str | None = None
-    content: list[Any] = field(default_factory=list)
-    meta: dict[str, Any] = field(default_factory=dict)
+    content: Blocks = field(default_factory=Blocks)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
+    number: int = 0
 
 
 def compaction_updated(session: "Session", event: "CompactionUpdated") -> None:
@@ -68,7 +72,7 @@ def compaction_updated(session: "Session", event: "CompactionUpdated") -> None:
     compaction = _compaction(session, event.compaction_id, event.seq)
     compaction.status = event.status
     if not isinstance(event.summary, Unset):
-        compaction.summary = list(event.summary or ())
+        compaction.summary = Blocks(event.summary or ())
         compaction.renewed = session.window
     compaction.error = patched(compaction.error, event.error)
     compaction.meta = patched_meta(compaction.meta, event.meta, event.meta_rule)
@@ -78,7 +82,7 @@ def summary_added(session: "Session", event: "CompactionSummaryAdded") -> None:
     """Append a block to a summary."""
     compaction = _compaction(session, event.compaction_id, event.seq)
     if session.replays(compaction.first_seq, compaction.renewed):
-        compaction.summary = []
+        compaction.summary = Blocks()
         compaction.renewed = session.window
     compaction.summary.append(event.content)
 
@@ -88,6 +92,7 @@ def _compaction(session: "Session", id_: str, seq: int) -> Compaction:
     if compaction is None:
         compaction = session.compactions[id_] = Compaction(id_, seq, seq)
     compaction.last_seq = seq
+    session.touch(compaction)
     return compaction
 
 
@@ -98,6 +103,7 @@ def subagent_updated(session: "Session", event: "SubagentUpdated") -> None:
         child = Subagent(event.child_id, event.seq, event.seq)
         session.subagents[event.child_id] = child
     child.last_seq = event.seq
+    session.touch(child)
     child.title = patched(child.title, event.title)
     child.description = patched(child.description, event.description)
     child.capabilities = patched(child.capabilities, event.capabilities)
@@ -117,7 +123,7 @@ def session_message_updated(session: "Session", event: "SessionMessageUpdated") 
     message.sender_message_id = patched(message.sender_message_id, event.sender_message_id)
     message.recipient_message_id = patched(message.recipient_message_id, event.recipient_message_id)
     if not isinstance(event.content, Unset):
-        message.content = list(event.content or ())
+        message.content = Blocks(event.content or ())
         message.renewed = session.window
     message.meta = patched_meta(message.meta, event.meta, event.meta_rule)
 
@@ -126,7 +132,7 @@ def session_message_chunk_added(session: "Session", event: "SessionMessageChunkA
     """Append a block to a message between sessions."""
     message = _session_message(session, event.message_id, event.seq)
     if session.replays(message.first_seq, message.renewed):
-        message.content = []
+        message.content = Blocks()
         message.renewed = session.window
     message.content.append(event.content)
 
@@ -136,4 +142,5 @@ def _session_message(session: "Session", id_: str, seq: int) -> SessionMessage:
     if message is None:
         message = session.session_messages[id_] = SessionMessage(id_, seq, seq)
     message.last_seq = seq
+    session.touch(message)
     return message

@@ -59,27 +59,31 @@ class State:
         seq: That message; 0 before the first.
         protocol_version: As the agent's answer to ``initialize`` says, None before.
         sessions: By id, in order of first mention.
+        changed: Each session and thing that was changed, by its key (``Session.key``); None when
+            nobody wants to know, else emptied by whoever does.
 
     """
 
-    __slots__ = ("protocol_version", "seq", "sessions")
+    __slots__ = ("changed", "protocol_version", "seq", "sessions")
 
     def __init__(self) -> None:
         self.seq = 0
         self.protocol_version: int | str | None = None
         self.sessions: dict[str, Session] = {}
+        self.changed: dict[int, Any] | None = None
+
+    def watch(self) -> None:
+        """From now on keep in ``changed`` what is changed."""
+        self.changed = {}
+        for session in self.sessions.values():
+            session.changed = self.changed
 
     def apply(self, event: Event) -> None:
         """Change this state by one event; its cost does not depend on what is there already."""
         self.seq = event.seq
         event_type = type(event)
         if event.session_id is None:
-            if isinstance(event, v.Initialized):
-                if event.protocol_version is not None:
-                    self.protocol_version = event.protocol_version
-            elif isinstance(event, v.ConnectionEnded):
-                for known in self.sessions.values():
-                    permissions.abandoned(known)
+            self._apply_to_all(event)
             return
         session = self.sessions.get(event.session_id)
         if session is None:
@@ -88,15 +92,30 @@ class State:
             session = self._mention(event.session_id, event.seq)
         if event_type is v.SubagentUpdated and isinstance(event, v.SubagentUpdated):
             self._mention(event.child_id, event.seq)
+        session.last_seq = event.seq
+        if self.changed is not None:
+            self.changed[session.key] = session
         reduce = REDUCERS.get(event_type)
         if reduce is not None:
             reduce(session, event)
+
+    def _apply_to_all(self, event: Event) -> None:
+        if isinstance(event, v.Initialized):
+            if event.protocol_version is not None:
+                self.protocol_version = event.protocol_version
+        elif isinstance(event, v.ConnectionEnded):
+            for session in self.sessions.values():
+                permissions.abandoned(session)
 
     def _mention(self, session_id: str, seq: int) -> Session:
         """Return a session, made when it is mentioned for the first time (I-34)."""
         session = self.sessions.get(session_id)
         if session is None:
-            session = self.sessions[session_id] = Session(session_id, seq)
+            number = len(self.sessions) + 1
+            session = Session(session_id, seq, number, seq, changed=self.changed)
+            self.sessions[session_id] = session
+            if self.changed is not None:
+                self.changed[session.key] = session
         return session
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import MetaRule, Role, Unset
-from acp_proxy.state.patching import patched_meta
+from acp_proxy.state.growing import Blocks
+from acp_proxy.state.patching import no_meta, patched_meta
 from acp_proxy.wire.exact_json import write
 
 if TYPE_CHECKING:
@@ -30,18 +31,19 @@ class Message:
     message_id: str | None
     first_seq: int
     last_seq: int
-    content: list[Any] = field(default_factory=list)
-    meta: dict[str, Any] = field(default_factory=dict)
+    content: Blocks = field(default_factory=Blocks)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     replay: bool = False
     renewed: int | None = None
     echoed: list[int] | None = None
+    number: int = 0
 
 
 def updated(session: "Session", event: "MessageUpdated") -> None:
     """Upsert a message of v2."""
     message = _known(session, event.role, event.message_id, event.seq)
     if not isinstance(event.content, Unset):
-        message.content = list(event.content or ())
+        message.content = Blocks(event.content or ())
         message.renewed = session.window
     message.meta = patched_meta(message.meta, event.meta, MetaRule.PATCH)
 
@@ -58,17 +60,18 @@ def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
             return
         message = found
     if session.replays(message.first_seq, message.renewed):
-        message.content = []
+        message.content = Blocks()
         message.renewed = session.window
     message.content.append(event.content)
 
 
 def prompted(session: "Session", event: "PromptSent") -> None:
     """Open a v1 prompt's message: the prompt itself is what the user said."""
-    message = Message(Role.USER.value, None, event.seq, event.seq, list(event.prompt))
+    message = Message(Role.USER.value, None, event.seq, event.seq, Blocks(event.prompt))
     message.echoed = [0, 0]
     session.open_message = session.open_prompt = len(session.messages)
     session.messages.append(message)
+    session.touch(message)
 
 
 def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:
@@ -119,6 +122,7 @@ def _begun(session: "Session", role: Role, id_: str | None, seq: int) -> Message
 
 def _touched(session: "Session", message: Message, seq: int) -> Message:
     message.last_seq = seq
+    session.touch(message)
     if session.window is not None:
         message.replay = True
     return message

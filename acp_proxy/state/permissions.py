@@ -28,11 +28,12 @@ class Permission:
     option_id: str | None = None
     outcome: Any = None
     answered_seq: int | None = None
+    number: int = 0
 
 
 def requested(session: "Session", event: "PermissionRequested") -> None:
     """Open a permission."""
-    session.permissions[event.seq] = Permission(
+    permission = session.permissions[event.seq] = Permission(
         event.request_id,
         event.seq,
         PENDING,
@@ -42,6 +43,7 @@ def requested(session: "Session", event: "PermissionRequested") -> None:
         event.tool_call,
         event.options,
     )
+    session.touch(permission)
 
 
 def answered(session: "Session", event: "PermissionAnswered") -> None:
@@ -52,6 +54,7 @@ def answered(session: "Session", event: "PermissionAnswered") -> None:
         permission.option_id = event.option_id
         permission.outcome = event.outcome
         permission.answered_seq = event.seq
+        session.touch(permission)
 
 
 def abandoned(session: "Session") -> None:
@@ -59,3 +62,4 @@ def abandoned(session: "Session") -> None:
     for permission in session.permissions.values():
         if permission.status == PENDING:
             permission.status = "abandoned"
+            session.touch(permission)

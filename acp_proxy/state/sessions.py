@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import UNSET, ObjectPatch, Unset
-from acp_proxy.state.patching import patched, patched_meta
+from acp_proxy.state.growing import Blocks
+from acp_proxy.state.patching import no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.event import Event
@@ -41,11 +42,16 @@ class Session:
         prompts: v2 prompts that no turn has taken up yet, by their seq.
         permissions: By the seq of their request.
         terminals: By owner and id.
+        number: Its place among the sessions of the connection, from 1.
+        last_number: That of the thing that was mentioned last; things count from 1.
+        changed: As in the State.
 
     """
 
     session_id: str
     first_seq: int
+    number: int
+    last_seq: int = 0
     cwd: str | None = None
     title: str | None = None
     updated_at: str | None = None
@@ -54,14 +60,15 @@ class Session:
     config_options: list[Any] | None = None
     usage: dict[str, Any] | None = None
     activity: dict[str, Any] | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
-    notices: list[Any] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=no_meta)
+    notices: Blocks = field(default_factory=Blocks)
     closed: bool = False
     windows: int = 0
     window: int | None = None
     cleared: int | None = None
     open_message: int | None = None
     open_prompt: int | None = None
+    last_number: int = 0
     tool_calls: "dict[str, ToolCall]" = field(default_factory=dict)
     terminals: "dict[tuple[str, str], Terminal]" = field(default_factory=dict)
     permissions: "dict[int, Permission]" = field(default_factory=dict)
@@ -73,6 +80,20 @@ class Session:
     compactions: "dict[str, Compaction]" = field(default_factory=dict)
     subagents: "dict[str, Subagent]" = field(default_factory=dict)
     session_messages: "dict[str, SessionMessage]" = field(default_factory=dict)
+    changed: dict[int, Any] | None = None
+
+    @property
+    def key(self) -> int:
+        """What it is known by in ``changed``; a thing of it by the sum of this and its number."""
+        return self.number << 32
+
+    def touch(self, thing: Any) -> None:
+        """Say that one of its things is new or was changed."""
+        if thing.number == 0:
+            self.last_number += 1
+            thing.number = self.last_number
+        if self.changed is not None:
+            self.changed[self.key + thing.number] = thing
 
     def replays(self, first_seq: int, renewed: int | None) -> bool:
         """Tell whether an append repeats what was there before a replay window (I-30).
@@ -87,6 +108,9 @@ class Session:
 
     def forget_messages(self, before: int) -> None:
         """Drop the messages that nothing was said of since ``before``: they are told again."""
+        if self.changed is not None:
+            dropped = (message for message in self.messages if message.last_seq < before)
+            self.changed.update((self.key + message.number, None) for message in dropped)
         self.messages = [message for message in self.messages if message.last_seq >= before]
         self.message_places = {
             (message.role, message.message_id): place

@@ -1,16 +1,15 @@
-"""State to bytes and back, exactly, together with the decoder that goes on from there.
+"""Things to bytes and back, exactly, each for itself, and the decoder that goes on from there.
 
-A snapshot is lines of JSON, each one thing: a kind and its fields in the order of
-its class. Where a value is more than plain JSON can say (an integer beyond 64 bits,
-a number that remembers its text, half of a surrogate pair, deep nesting), each
-field of that line is written as a text of its own.
+A thing is a head, one line of JSON with its kind and its fields in the order of its
+class, and a tail: what it has of a value that grows, from where the last head ended.
+So what was saved once need not be saved again. Where a value is more than plain JSON
+can say (``state.growing.pack``), each field of that line is written as a text of its own.
 """
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -18,6 +17,7 @@ from acp_proxy.events.answers import OpenRequest
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
 from acp_proxy.state.fold import State
+from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed
 from acp_proxy.state.messages import Message
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
@@ -28,131 +28,219 @@ from acp_proxy.wire.exact_json import parse_exactly, write
 from acp_proxy.wire.jsonrpc import Direction
 
 VERSION: Final = 1
-_HEADER: Final = b"acp-proxy state %d\n" % VERSION
-_PLAIN: Final = b"="
-_TEXTS: Final = b"~"
+"""Of what is written here. Another one is not read: the state is folded anew."""
 _PLACES: Final[dict[type[Any], tuple[str, Callable[[Any], Any] | None]]] = {
     ToolCall: ("tool_calls", attrgetter("tool_call_id")),
     Terminal: ("terminals", attrgetter("owner", "terminal_id")),
     Permission: ("permissions", attrgetter("seq")),
     Message: ("messages", None),
     Turn: ("turns", None),
-    Prompt: ("prompts", attrgetter("seq")),
     Compaction: ("compactions", attrgetter("compaction_id")),
     Subagent: ("subagents", attrgetter("session_id")),
     SessionMessage: ("session_messages", attrgetter("message_id")),
 }  # where in a session a thing stands, and its key there, None in a list
-_BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
-_NAMES: Final[dict[type[Any], tuple[str, ...]]] = {
-    thing: tuple(field.name for field in fields(thing)) for thing in (*_PLACES, OpenRequest)
+_GROWING: Final = {
+    Session: "notices",
+    ToolCall: "content",
+    Terminal: "output",
+    Message: "content",
+    Compaction: "summary",
+    SessionMessage: "content",
 }
+_OPAQUE: Final = {
+    ToolCall: ("raw_input", "raw_output", "locations", "capabilities"),
+    Terminal: ("args", "size", "capabilities", "output_meta"),
+    Permission: (
+        "request_id",
+        "title",
+        "description",
+        "subject",
+        "tool_call",
+        "options",
+        "outcome",
+    ),
+    Subagent: ("capabilities", "state", "additional_directories"),
+}  # values that come and go as a whole
+_BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
+_APART: Final = {"message_places", "changed", "prompts", *(name for name, _ in _PLACES.values())}
+
+
+def _names(thing: type[Any]) -> tuple[str, ...]:
+    apart = _APART if thing is Session else {"number"}
+    return tuple(field.name for field in fields(thing) if field.name not in apart)
+
+
+_NAMES: Final = {thing: _names(thing) for thing in (*_PLACES, Session, OpenRequest)}
 _GETTERS: Final = {thing: attrgetter(*names) for thing, names in _NAMES.items()}
-_APART: Final = {"message_places", "plans", *(name for name, _ in _PLACES.values())}
-_SESSION: Final = tuple(field.name for field in fields(Session) if field.name not in _APART)
-_OUTPUT: Final = _NAMES[Terminal].index("output")
+_PLACE_OF_GROWING: Final = {thing: _NAMES[thing].index(name) for thing, name in _GROWING.items()}
 
 
 class BadSnapshotError(ValueError):
-    """The bytes are no snapshot that this program can read; the state can be folded anew."""
+    """The bytes are none that this program can read; the state can be folded anew."""
 
 
-def dump(state: State, decoder: Decoder) -> bytes:
-    """Return a state, and what the decoder that gave its events knows, as bytes."""
-    lines = [_HEADER]
-    versions = decoder.versions
-    lines.append(
-        _line(
-            "decoder",
-            (decoder.seq, versions.negotiated, versions.guessed, versions.saw_tool_call),
-        )
-    )
-    lines.extend(_line("open", _GETTERS[OpenRequest](one)) for one in decoder.open_requests())
-    lines.append(_line("state", (state.seq, state.protocol_version)))
-    for session in state.sessions.values():
-        lines.append(_line("session", [getattr(session, name) for name in _SESSION]))
-        lines.extend(_line("plan", plan) for plan in session.plans.items())
-        lines.extend(_thing(thing) for thing in _things(session))
-    return b"".join(lines)
+class Stored(NamedTuple):
+    """A thing as checkpoints have it.
 
-
-def load(data: bytes) -> tuple[State, Decoder]:
-    """Return the state and the decoder that ``dump`` was given.
-
-    Raises:
-        BadSnapshotError: It is no snapshot, or one of another version.
+    Attributes:
+        key: As in ``State.changed``; 0 is what belongs to no session.
+        since: The checkpoint that has the first of its tails.
+        head: Its newest head.
+        tails: All its tails from that checkpoint on.
 
     """
-    if not data.startswith(_HEADER):
-        raise BadSnapshotError(f"no state of version {VERSION}")
+
+    key: int
+    since: int
+    head: bytes
+    tails: list[bytes]
+
+
+def head_of_connection(state: State, decoder: Decoder) -> bytes:
+    """Return as text what belongs to no session."""
+    versions = decoder.versions
+    open_requests = [list(_GETTERS[OpenRequest](one)) for one in decoder.open_requests()]
+    return _line(
+        "connection",
+        decoder.seq,
+        versions.negotiated,
+        versions.guessed,
+        versions.saw_tool_call,
+        state.protocol_version,
+        open_requests,
+        sum(_count(session) for session in state.sessions.values()),
+    )
+
+
+def head_of(thing: Any) -> bytes:
+    """Return a session's or a thing's head."""
+    kind = type(thing)
+    values = list(_GETTERS[kind](thing))
+    place = _PLACE_OF_GROWING.get(kind)
+    if place is not None and values[place] is not None:
+        values[place] = len(values[place])
+    if kind is Session:
+        values[_NAMES[Session].index("plans")] = list(map(list, thing.plans.items()))
+        values.append([[one.seq, one.message_id] for one in thing.prompts.values()])
+    return _line(kind.__name__, *values)
+
+
+def growing_of(thing: Any) -> Blocks | Output | None:
+    """Return the value of a thing that grows, None when it has none."""
+    name = _GROWING.get(type(thing))
+    value: Blocks | Output | None = None if name is None else getattr(thing, name)
+    return value
+
+
+def _count(session: Session) -> int:
+    return 1 + sum(len(getattr(session, name)) for name, _ in _PLACES.values())
+
+
+def things_of(session: Session) -> Iterator[Any]:
+    """Yield a session and all its things."""
+    yield session
+    for name, _ in _PLACES.values():
+        place = getattr(session, name)
+        yield from place.values() if isinstance(place, dict) else place
+
+
+def restore(things: list[Stored]) -> tuple[State, Decoder]:
+    """Return the state and the decoder from all the things of a checkpoint.
+
+    Args:
+        things: In the order of their keys, that of the connection first.
+
+    Raises:
+        BadSnapshotError: They are not what was written here.
+
+    """
     state, decoder = State(), Decoder()
-    session: Session | None = None
+    sessions: dict[int, Session] = {}
+    if not things or things[0].key != 0:
+        raise BadSnapshotError("a checkpoint without a beginning")
     try:
-        for line in data[len(_HEADER) :].splitlines():
-            kind, values = _read(line)
-            if kind == "session":
-                session = Session(**dict(zip(_SESSION, values, strict=True)))
-                state.sessions[session.session_id] = session
-            elif session is not None:
-                _restore(session, kind, values)
+        for stored in things:
+            kind, values = _read(stored.head)
+            if stored.key == 0:
+                _restore_connection(state, decoder, kind, values, len(things) - 1)
+            elif kind == Session.__name__:
+                session = _session(stored, values)
+                sessions[stored.key] = state.sessions[session.session_id] = session
             else:
-                _restore_head(state, decoder, kind, values)
-    except (ValueError, TypeError, KeyError) as error:
-        raise BadSnapshotError(f"a damaged state: {error}") from error
+                number = stored.key & 0xFFFFFFFF
+                _restore(sessions[stored.key - number], number, kind, values, stored)
+    except (ValueError, TypeError, LookupError) as error:
+        raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
 
 
-def _things(session: Session) -> Iterator[Any]:
-    for name, key in _PLACES.values():
-        place = getattr(session, name)
-        yield from place if key is None else place.values()
+def pack_values(thing: Any) -> None:
+    """Hold the values of a thing that no reducer looks into as text: that is much smaller."""
+    for name in _OPAQUE.get(type(thing), ()):
+        value = getattr(thing, name)
+        if type(value) is dict or type(value) is list:
+            setattr(thing, name, Packed(value))
 
 
-def _thing(thing: Any) -> bytes:
-    values = list(_GETTERS[type(thing)](thing))
-    if isinstance(thing, Terminal) and thing.output is not None:
-        values[_OUTPUT] = b64encode(thing.output).decode()
-    return _line(type(thing).__name__, values)
-
-
-def _line(kind: str, values: Any) -> bytes:
-    """Return one line; no newline can stand inside JSON."""
+def _line(kind: str, *values: Any) -> bytes:
     try:
-        return b"%b%b\n" % (_PLAIN, orjson.dumps([kind, *values]))
+        return PLAIN + orjson.dumps([kind, *values], default=_packed)
     except (orjson.JSONEncodeError, RecursionError):
-        texts = [write(list(value) if type(value) is tuple else value) for value in values]
-        return b"%b%b\n" % (_TEXTS, orjson.dumps([kind, *texts]))
+        return EXACT + orjson.dumps([kind, *map(_written, values)])
+
+
+def _packed(value: Any) -> orjson.Fragment:
+    if isinstance(value, Packed) and value.text[:1] == PLAIN:
+        return orjson.Fragment(value.text[1:])
+    raise TypeError
+
+
+def _written(value: Any) -> str:
+    return value.json if isinstance(value, Packed) else write(value)
 
 
 def _read(line: bytes) -> tuple[str, list[Any]]:
     kind, *values = orjson.loads(line[1:])
-    if line[:1] == _TEXTS:
+    if line[:1] == EXACT:
         values = [parse_exactly(text.encode()).value for text in values]
     return kind, values
 
 
-def _restore_head(state: State, decoder: Decoder, kind: str, values: list[Any]) -> None:
-    if kind == "decoder":
-        versions = decoder.versions
-        decoder.seq, versions.negotiated, versions.guessed, versions.saw_tool_call = values
-    elif kind == "open":
-        decoder.reopen(OpenRequest(Direction(values[0]), *values[1:]))
-    elif kind == "state":
-        state.seq, state.protocol_version = values
-    else:
-        raise KeyError(kind)
+def _restore_connection(
+    state: State, decoder: Decoder, kind: str, values: list[Any], things: int
+) -> None:
+    if kind != "connection" or values[6] != things:
+        raise ValueError("a part of it is missing")
+    versions = decoder.versions
+    decoder.seq, versions.negotiated, versions.guessed, versions.saw_tool_call = values[:4]
+    state.seq, state.protocol_version = decoder.seq, values[4]
+    for sender, *rest in values[5]:
+        decoder.reopen(OpenRequest(Direction(sender), *rest))
 
 
-def _restore(session: Session, kind: str, values: list[Any]) -> None:
-    if kind == "plan":
-        plan_id, plan = values
-        session.plans[plan_id] = plan
-        return
-    thing = _BY_NAME[kind](*values)
-    if isinstance(thing, Terminal) and thing.output is not None:
-        thing.output = bytearray(b64decode(values[_OUTPUT]))
-    elif isinstance(thing, Message) and thing.message_id is not None:
+def _session(stored: Stored, values: list[Any]) -> Session:
+    *values, prompts = values
+    session = Session(**dict(zip(_NAMES[Session], values, strict=True)))
+    session.plans = dict(values[_NAMES[Session].index("plans")])
+    session.prompts = {seq: Prompt(seq, id_) for seq, id_ in prompts}
+    session.notices = Blocks.stored(stored.tails, values[_PLACE_OF_GROWING[Session]], stored.since)
+    return session
+
+
+def _restore(session: Session, number: int, kind: str, values: list[Any], stored: Stored) -> None:
+    type_ = _BY_NAME[kind]
+    place_of_growing = _PLACE_OF_GROWING.get(type_)
+    if place_of_growing is not None and values[place_of_growing] is not None:
+        saved = values[place_of_growing]
+        values[place_of_growing] = (
+            Output.stored(stored.tails, saved, stored.since)
+            if type_ is Terminal
+            else Blocks.stored(stored.tails, saved, stored.since)
+        )
+    thing = type_(*values, number=number)
+    if type_ is Message and thing.message_id is not None:
         session.message_places[thing.role, thing.message_id] = len(session.messages)
-    name, key = _PLACES[type(thing)]
+    name, key = _PLACES[type_]
     place = getattr(session, name)
     if key is None:
         place.append(thing)

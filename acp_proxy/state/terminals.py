@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import MetaRule, Unset
-from acp_proxy.state.patching import patched, patched_meta
+from acp_proxy.state.growing import Output
+from acp_proxy.state.patching import become, no_meta, patched, patched_meta
 
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import TerminalCreated, TerminalOutputAdded, TerminalUpdated
@@ -34,14 +35,15 @@ class Terminal:
     output_byte_limit: int | None = None
     size: dict[str, Any] | None = None
     capabilities: dict[str, Any] | None = None
-    output: bytearray | None = None
+    output: Output | None = None
     output_meta: Any = None
     truncated: bool | None = None
     exit_status: dict[str, Any] | None = None
     killed: bool = False
     released: bool = False
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=no_meta)
     renewed: int | None = None
+    number: int = 0
 
 
 def updated(session: "Session", event: "TerminalUpdated") -> None:
@@ -59,7 +61,7 @@ def updated(session: "Session", event: "TerminalUpdated") -> None:
     terminal.released = patched(terminal.released, event.released)
     terminal.meta = patched_meta(terminal.meta, event.meta, MetaRule.PATCH)
     if not isinstance(event.output, Unset):
-        terminal.output = None if event.output is None else bytearray(event.output)
+        terminal.output = None if event.output is None else Output(event.output)
         terminal.output_meta = patched(None, event.output_meta)
         terminal.renewed = session.window
 
@@ -69,7 +71,7 @@ def created(session: "Session", event: "TerminalCreated") -> None:
     key = (event.owner.value, event.terminal_id)
     known = session.terminals.get(key)
     if known is not None:
-        session.terminals[key] = Terminal(*key, known.first_seq, event.seq)
+        become(known, Terminal(*key, known.first_seq, event.seq, number=known.number))
     updated(session, event)
 
 
@@ -77,12 +79,12 @@ def output_added(session: "Session", event: "TerminalOutputAdded") -> None:
     """Append bytes; that makes the terminal when it is new, and its output known."""
     terminal = _mentioned(session, event.owner.value, event.terminal_id, event.seq)
     if terminal.output is None:
-        terminal.output = bytearray()
+        terminal.output = Output()
     elif session.replays(terminal.first_seq, terminal.renewed):
-        terminal.output = bytearray()
+        terminal.output = Output()
         terminal.output_meta = None
     terminal.renewed = session.window
-    terminal.output += event.data
+    terminal.output.append(event.data)
 
 
 def _mentioned(session: "Session", owner: str, id_: str, seq: int) -> Terminal:
@@ -91,4 +93,5 @@ def _mentioned(session: "Session", owner: str, id_: str, seq: int) -> Terminal:
     if terminal is None:
         terminal = session.terminals[key] = Terminal(owner, id_, seq, seq)
     terminal.last_seq = seq
+    session.touch(terminal)
     return terminal

@@ -29,6 +29,7 @@ class Turn:
     error: Any = None
     message_id: str | None = None
     is_prompted: bool = False
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -42,12 +43,13 @@ class Prompt:
 def prompted(session: "Session", event: "PromptSent") -> None:
     """Begin a v1 turn, or let a v2 prompt wait for its turn."""
     if event.is_turn:
-        session.turns.append(Turn(event.seq, event.seq, is_prompted=True))
+        _begun(session, Turn(event.seq, event.seq, is_prompted=True))
         messages.prompted(session, event)
         return
     turn = _running(session)
     if turn is not None and turn.prompt_seq is None:
         turn.prompt_seq = event.seq
+        session.touch(turn)
     else:
         session.prompts[event.seq] = Prompt(event.seq)
 
@@ -58,14 +60,16 @@ def answered(session: "Session", event: "PromptAnswered") -> None:
     if event.is_turn:
         if turn is None:  # asked as in v2, answered as in v1
             turn = Turn(event.prompt_seq, event.prompt_seq, is_prompted=True)
-            session.turns.append(turn)
+            _begun(session, turn)
         turn.ended_seq = event.seq
         turn.stop_reason = event.stop_reason
         turn.error = event.error
+        session.touch(turn)
         session.open_message = session.open_prompt = None  # what comes now is of no prompt
         session.prompts.pop(event.prompt_seq, None)
     elif turn is not None:
         turn.message_id = event.message_id
+        session.touch(turn)
     elif event.error is not None:
         session.prompts.pop(event.prompt_seq, None)
     elif event.prompt_seq in session.prompts:
@@ -84,12 +88,18 @@ def activity_changed(session: "Session", event: "ActivityChanged") -> None:
         if session.prompts:
             prompt = session.prompts.pop(next(iter(session.prompts)))
             turn.prompt_seq, turn.message_id = prompt.seq, prompt.message_id
-        session.turns.append(turn)
+        _begun(session, turn)
     elif state == "idle" and turn is not None and not turn.is_prompted:
         turn.ended_seq = event.seq
         reason = event.activity.get("stopReason")
         turn.stop_reason = reason if type(reason) is str else None
         turn.error = event.activity.get("error")
+        session.touch(turn)
+
+
+def _begun(session: "Session", turn: Turn) -> None:
+    session.turns.append(turn)
+    session.touch(turn)
 
 
 def _running(session: "Session") -> Turn | None:

@@ -37,7 +37,6 @@ def tool_call_history(
             if call is None or session not in (None, session_id):
                 continue
             after = tool_call_object(call)
-            after["content"] = list(call.content)  # the call's own list goes on growing
             found = changes(known.get(session_id, {}), after)
             known[session_id] = after
             notes = [note for event in about for note in event.notes]

@@ -5,10 +5,13 @@ that came from the wire are as they were sent.
 """
 
 import base64
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
+from acp_proxy.state.growing import Blocks, Output
 from acp_proxy.views.safe_text import escape_in_json
 from acp_proxy.wire.exact_json import write
 
@@ -23,17 +26,89 @@ if TYPE_CHECKING:
     from acp_proxy.state.turns import Turn
 
 
+Values: TypeAlias = Callable[["Blocks | Output"], Any]
+"""What stands in a document for a value that grows: ``plain``, or ``as_it_is``."""
+
+_MAY_GROW = ("content", "summary", "output", "data")
+
+
+def plain(value: Blocks | Output) -> Any:
+    """Return a list of blocks, or output as base64."""
+    if isinstance(value, Blocks):
+        return list(value)
+    return base64.b64encode(bytes(value)).decode()
+
+
+def as_it_is(value: Blocks | Output) -> Any:
+    """Return the value itself: it is cheaper to look at, and is written without being parsed."""
+    return value
+
+
 def state_text(document: dict[str, Any]) -> str:
     """Return a document as JSON text on one line, every number as it was sent."""
+    return _bytes(document).decode()
+
+
+def state_pieces(
+    state: "State", connection_id: int, session: str | None = None
+) -> "Iterator[bytes]":
+    """Yield the text of ``state_document`` in pieces: a large state is never one text in memory."""
+    head = _bytes(_head(state, connection_id))
+    yield b'%b,"sessions":[' % head[:-1]
+    before = b""
+    for one in _sessions(state, session):
+        yield before + b"{"
+        yield from _members(one)
+        yield b"}"
+        before = b","
+    yield b"]}"
+
+
+def _members(session: "Session") -> "Iterator[bytes]":
+    before = ""
+    for name, value in _session_members(session, as_it_is):
+        yield f'{before}"{name}":'.encode()
+        before = ","
+        if isinstance(value, Iterator):
+            yield b"["
+            for place, item in enumerate(value):
+                if place:
+                    yield b","
+                yield _bytes(item)
+            yield b"]"
+        else:
+            yield _bytes(value)
+
+
+def _bytes(value: Any) -> bytes:
     try:
-        text = orjson.dumps(document).decode()
+        data = orjson.dumps(value, default=_fragment)
     except (orjson.JSONEncodeError, RecursionError):  # a number of ours, deep, half a surrogate
-        text = write(document)
-    return escape_in_json(text)
+        data = write(_parsed(value)).encode(errors="surrogatepass")
+    if data.isascii() and b"\x7f" not in data:  # nothing to escape: spare what is large two copies
+        return data
+    return escape_in_json(data.decode(errors="surrogatepass")).encode()
+
+
+def _fragment(value: Any) -> Any:
+    if isinstance(value, Blocks):
+        return orjson.Fragment(value.json())
+    if isinstance(value, Output):
+        return orjson.Fragment(b'"%b"' % base64.b64encode(bytes(value)))
+    raise TypeError
+
+
+def _parsed(value: Any) -> Any:
+    """Return a value, or the object of a thing, with plain values for those that grow."""
+    if isinstance(value, Blocks | Output):
+        return plain(value)
+    if type(value) is dict:
+        return {name: _parsed(v) if name in _MAY_GROW else v for name, v in value.items()}
+    return value
 
 
 def state_document(
-    state: "State", connection_id: int, session: str | None = None
+    state: "State", connection_id: int, session: str | None = None, values: Values = plain
 ) -> dict[str, Any]:
     """Return the document of a state.
 
@@ -41,58 +116,74 @@ def state_document(
         state: What was true.
         connection_id: Of which connection.
         session: Only this session.
+        values: What stands for values that grow: plain lists, or what is cheaper to look at.
 
     """
+    return {
+        **_head(state, connection_id),
+        "sessions": [session_object(one, values) for one in _sessions(state, session)],
+    }
+
+
+def _head(state: "State", connection_id: int) -> dict[str, Any]:
     return {
         "connection": connection_id,
         "at": state.seq,
         **_given(protocolVersion=state.protocol_version),
-        "sessions": [
-            session_object(one)
-            for one in state.sessions.values()
-            if session is None or one.session_id == session
-        ],
     }
 
 
-def session_object(session: "Session") -> dict[str, Any]:
+def _sessions(state: "State", session: str | None) -> "Iterator[Session]":
+    for one in state.sessions.values():
+        if session is None or one.session_id == session:
+            yield one
+
+
+def session_object(session: "Session", values: Values = plain) -> dict[str, Any]:
     """Return a session."""
     return {
-        "sessionId": session.session_id,
-        "toolCalls": [tool_call_object(call) for call in session.tool_calls.values()],
-        "terminals": [terminal_object(terminal) for terminal in session.terminals.values()],
-        "permissions": [permission_object(one) for one in session.permissions.values()],
-        "messages": [_message(message) for message in session.messages],
-        "plans": list(session.plans.values()),
-        **_given(
-            cwd=session.cwd,
-            title=session.title,
-            updatedAt=session.updated_at,
-            mode=session.mode,
-            availableCommands=session.available_commands,
-            configOptions=session.config_options,
-            usage=session.usage,
-            activity=session.activity,
-            turns=[_turn(turn) for turn in session.turns] or None,
-            compactions=[_compaction(one) for one in session.compactions.values()] or None,
-            notices=session.notices or None,
-            subagents=[_subagent(one) for one in session.subagents.values()] or None,
-            sessionMessages=[_session_message(m) for m in session.session_messages.values()]
-            or None,
-            _meta=session.meta or None,
-            replaying=True if session.window is not None else None,
-            closed=True if session.closed else None,
-        ),
+        name: list(value) if isinstance(value, Iterator) else value
+        for name, value in _session_members(session, values)
     }
 
 
-def tool_call_object(call: "ToolCall") -> dict[str, Any]:
+def _session_members(session: "Session", values: Values) -> "Iterator[tuple[str, Any]]":
+    """Yield a session's members; lists of things that may be many as iterators."""
+    yield "sessionId", session.session_id
+    yield "toolCalls", (tool_call_object(call, values) for call in session.tool_calls.values())
+    yield "terminals", (terminal_object(one, values) for one in session.terminals.values())
+    yield "permissions", (permission_object(one) for one in session.permissions.values())
+    yield "messages", (_message(message, values) for message in session.messages)
+    yield "plans", list(session.plans.values())
+    yield from _given(
+        cwd=session.cwd,
+        title=session.title,
+        updatedAt=session.updated_at,
+        mode=session.mode,
+        availableCommands=session.available_commands,
+        configOptions=session.config_options,
+        usage=session.usage,
+        activity=session.activity,
+        turns=_some(_turn(turn) for turn in session.turns),
+        compactions=_some(_compaction(one, values) for one in session.compactions.values()),
+        notices=values(session.notices) if len(session.notices) else None,
+        subagents=_some(_subagent(one) for one in session.subagents.values()),
+        sessionMessages=_some(
+            _session_message(one, values) for one in session.session_messages.values()
+        ),
+        _meta=session.meta or None,
+        replaying=True if session.window is not None else None,
+        closed=True if session.closed else None,
+    ).items()
+
+
+def tool_call_object(call: "ToolCall", values: Values = plain) -> dict[str, Any]:
     """Return a tool call."""
     return {
         "toolCallId": call.tool_call_id,
         "kind": call.kind,
         "status": call.status,
-        "content": call.content,
+        "content": values(call.content),
         "locations": call.locations,
         **_given(
             name=call.name,
@@ -107,12 +198,11 @@ def tool_call_object(call: "ToolCall") -> dict[str, Any]:
     }
 
 
-def terminal_object(terminal: "Terminal") -> dict[str, Any]:
+def terminal_object(terminal: "Terminal", values: Values = plain) -> dict[str, Any]:
     """Return a terminal."""
     output = None
     if terminal.output is not None:
-        data = base64.b64encode(terminal.output).decode()
-        output = {"data": data, **_given(_meta=terminal.output_meta)}
+        output = {"data": values(terminal.output), **_given(_meta=terminal.output_meta)}
     return {
         "terminalId": terminal.terminal_id,
         "owner": terminal.owner,
@@ -154,11 +244,11 @@ def permission_object(permission: "Permission") -> dict[str, Any]:
     }
 
 
-def _message(message: "Message") -> dict[str, Any]:
+def _message(message: "Message", values: Values) -> dict[str, Any]:
     return {
         "role": message.role,
         **_given(messageId=message.message_id),
-        "content": message.content,
+        "content": values(message.content),
         "firstSeq": message.first_seq,
         "lastSeq": message.last_seq,
         **_given(_meta=message.meta or None, replay=message.replay or None),
@@ -176,11 +266,11 @@ def _turn(turn: "Turn") -> dict[str, Any]:
     )
 
 
-def _compaction(compaction: "Compaction") -> dict[str, Any]:
+def _compaction(compaction: "Compaction", values: Values) -> dict[str, Any]:
     return {
         "compactionId": compaction.compaction_id,
         "status": compaction.status,
-        "summary": compaction.summary,
+        "summary": values(compaction.summary),
         **_given(error=compaction.error, _meta=compaction.meta or None),
         "firstSeq": compaction.first_seq,
         "lastSeq": compaction.last_seq,
@@ -204,7 +294,7 @@ def _subagent(subagent: "Subagent") -> dict[str, Any]:
     }
 
 
-def _session_message(message: "SessionMessage") -> dict[str, Any]:
+def _session_message(message: "SessionMessage", values: Values) -> dict[str, Any]:
     return {
         "messageId": message.message_id,
         **_given(
@@ -213,11 +303,17 @@ def _session_message(message: "SessionMessage") -> dict[str, Any]:
             senderMessageId=message.sender_message_id,
             recipientMessageId=message.recipient_message_id,
         ),
-        "content": message.content,
+        "content": values(message.content),
         **_given(_meta=message.meta or None),
         "firstSeq": message.first_seq,
         "lastSeq": message.last_seq,
     }
+
+
+def _some(objects: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]] | None:
+    """Return the objects, None when there are none."""
+    first = next(objects, None)
+    return None if first is None else chain((first,), objects)
 
 
 def _given(**values: Any) -> dict[str, Any]:

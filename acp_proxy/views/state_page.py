@@ -95,7 +95,10 @@ def exit_text(terminal: dict[str, Any]) -> str:
 def output_bytes(terminal: dict[str, Any]) -> bytes | None:
     """Return a terminal's output, None when it is unknown."""
     output = terminal.get("output")
-    return None if output is None else base64.b64decode(output["data"])
+    if output is None:
+        return None
+    data = output["data"]
+    return base64.b64decode(data) if isinstance(data, str) else bytes(data)
 
 
 def _terminal(terminal: dict[str, Any]) -> str:

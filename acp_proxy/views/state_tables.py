@@ -1,6 +1,6 @@
 """Tool calls, terminals, permissions and sessions as tables, from the JSON form of state."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_proxy.views.parts import Thing, things, took
 from acp_proxy.views.preview import clip
@@ -14,6 +14,11 @@ from acp_proxy.views.state_page import (
 )
 from acp_proxy.views.tables import table
 from acp_proxy.views.units import duration, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_proxy.log.rows import SessionRow
 
 Times = dict[int, int | None]
 """When messages came, in ns since the connection began."""
@@ -106,6 +111,66 @@ def sessions_table(document: Thing) -> str:
         ),
         right="TURNS CALLS TERMS PERMS MESSAGES",
     )
+
+
+def all_sessions_table(rows: "Iterable[SessionRow]") -> str:
+    """Return the sessions of all connections, one a line."""
+    return table(
+        (
+            "CONNECTION", "SESSION", "NOW", "MODE", "TURNS", "CALLS", "TERMS", "PERMS", "MESSAGES",
+            "CWD", "TITLE",
+        ),
+        (
+            (
+                row.connection_id,
+                _cell(row.session_id),
+                _now(row),
+                _cell(row.mode),
+                row.turns,
+                row.tool_calls,
+                row.terminals,
+                row.permissions,
+                row.messages,
+                _cell(row.cwd),
+                _cell(row.title),
+            )
+            for row in rows
+        ),
+        right="CONNECTION TURNS CALLS TERMS PERMS MESSAGES",
+    )  # fmt: skip
+
+
+def session_summary(row: "SessionRow") -> dict[str, Any]:
+    """Return a session as ``sessions --all --json`` shows it."""
+    text = {
+        "sessionId": row.session_id,
+        "cwd": row.cwd,
+        "title": row.title,
+        "mode": row.mode,
+        "updatedAt": row.updated_at,
+        "activity": row.activity,
+    }
+    return {
+        "connection": row.connection_id,
+        **{name: value for name, value in text.items() if value is not None},
+        **({"closed": True} if row.closed else {}),
+        "turns": row.turns,
+        "toolCalls": row.tool_calls,
+        "terminals": row.terminals,
+        "permissions": row.permissions,
+        "messages": row.messages,
+        "firstSeq": row.first_seq,
+        "lastSeq": row.last_seq,
+    }
+
+
+def _now(row: "SessionRow") -> str:
+    words = ["closed"] if row.closed else []
+    if row.activity is not None:
+        words.append(_cell(row.activity))
+    elif row.running:
+        words.append("running")
+    return " ".join(words) or "idle"
 
 
 def session_state(session: Thing) -> str:

@@ -88,7 +88,8 @@ def classify(raw: bytes, *, as_written: bool = False) -> list[Message]:
     Args:
         raw: The line.
         as_written: Let every number remember how it was written (1.50, 1e2), not only those whose
-            value would change. Lines with fractions may then take ten times as long.
+            value would change. Lines with fractions may then take ten times as long. Nothing
+            else of the message is another one for it.
 
     >>> [message] = classify(b'{"jsonrpc":"2.0","id":1.0,"method":"initialize"}\n')
     >>> message.kind, message.method, message.id
@@ -103,6 +104,8 @@ def classify(raw: bytes, *, as_written: bool = False) -> list[Message]:
     if is_exact(raw, value, as_written=as_written):
         return _classify_value(value, ())
     if len(raw) > MAX_EXACT:
+        if as_written and is_exact(raw, value):
+            return _classify_value(value, ())
         flags = ("unchecked",)
         return _classify_value(value, flags)
     parsed = parse_exactly(raw)

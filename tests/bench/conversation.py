@@ -41,7 +41,7 @@ class Conversation:
     exchanges: tuple[tuple[int, int], ...]
 
 
-class _Words:
+class Words:
     """Text with a natural spread of rare and frequent words, cheap to draw from."""
 
     def __init__(self, source: random.Random) -> None:
@@ -51,11 +51,12 @@ class _Words:
         self._supply = source.choices(words, weights, k=1 << 17)
 
     def draw(self, count: int) -> str:
+        """Return so many words."""
         start = self._random.randrange(len(self._supply) - count)
         return " ".join(self._supply[start : start + count])
 
 
-class _Writer:
+class Writer:
     """Both sides' lines, collected into exchanges: the client speaks, the agent answers."""
 
     def __init__(self, folder: Path) -> None:
@@ -65,12 +66,14 @@ class _Writer:
         self._files = {side: (folder / side).open("wb") for side in self._pending}
 
     def say(self, side: str, line: str) -> None:
+        """Let a side say a line."""
         if side == "client" and self._pending["agent"]:
             self.flush()
         self._pending[side].append(line)
         self.messages += 1
 
     def flush(self) -> None:
+        """End an exchange."""
         sizes = []
         for side, lines in self._pending.items():
             data = "".join(line + "\n" for line in lines).encode()
@@ -79,18 +82,23 @@ class _Writer:
             lines.clear()
         self.exchanges.append((sizes[0], sizes[1]))
 
-    def close(self) -> None:
+    def conversation(self, folder: Path) -> Conversation:
+        """Close the files and return what was written."""
         self.flush()
         for file in self._files.values():
             file.close()
+        lines = (f"{client} {agent}\n" for client, agent in self.exchanges)
+        (folder / "exchanges").write_text("".join(lines))
+        wire_bytes = sum(client + agent for client, agent in self.exchanges)
+        return Conversation(folder, self.messages, wire_bytes, tuple(self.exchanges))
 
 
 class _Author:
     """What is said; the ids of both sides count up separately, as they do in life."""
 
-    def __init__(self, writer: _Writer) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._random = random.Random(20)
-        self._words = _Words(self._random)
+        self._words = Words(self._random)
         self._writer = writer
         self._ids = {"client": 0, "agent": 0}
         self.session = ""
@@ -202,7 +210,7 @@ def write_conversation(folder: Path, messages: int) -> Conversation:
     About 5 s and 300 MB for a million.
     """
     folder.mkdir()
-    writer = _Writer(folder)
+    writer = Writer(folder)
     author = _Author(writer)
     author.open_connection()
     turns = 0
@@ -211,16 +219,12 @@ def write_conversation(folder: Path, messages: int) -> Conversation:
             author.open_session()
         author.turn()
         turns += 1
-    writer.close()
-    lines = (f"{client} {agent}\n" for client, agent in writer.exchanges)
-    (folder / "exchanges").write_text("".join(lines))
-    wire_bytes = sum(client + agent for client, agent in writer.exchanges)
-    return Conversation(folder, writer.messages, wire_bytes, tuple(writer.exchanges))
+    return writer.conversation(folder)
 
 
 def updates_block(line_bytes: int, block_bytes: int) -> tuple[bytes, int]:
     """Return session/update lines of exactly ``line_bytes`` each, and how many they are."""
-    words = _Words(random.Random(3))
+    words = Words(random.Random(3))
     head = (
         '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         '"4038eac9-9754-43bb-94a4-e2171ba37ad2","update":{"sessionUpdate":'

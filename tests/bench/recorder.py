@@ -113,11 +113,11 @@ def _beside_traffic(
     with settings.log() as log:
         with Peer(command("proxy", agent, log), limit_s=limit_s) as peer:
             with Watch(peer.pid, log, every_s=0.02) as watch:
-                _play(peer, conversation)
+                play(peer, conversation)
                 last = time.perf_counter()
                 peer.finish()
                 recorded = wait_recorded(log, limit_s)
-            _check(log, conversation)
+            check(log, conversation)
             runs.traffic.append(conversation.messages / (last - peer.started))
             runs.overall.append(conversation.messages / (recorded - peer.started))
             runs.per_cpu_s.append(conversation.messages / (watch.recorder_cpu_s or float("inf")))
@@ -134,17 +134,17 @@ def _alone(settings: Settings, conversation: Conversation, limit_s: float) -> fl
         held = recorders(log.parent)
         for pid in held:
             os.kill(pid, signal.SIGSTOP)
-        _play(peer, conversation)
+        play(peer, conversation)
         for pid in held:
             os.kill(pid, signal.SIGCONT)
         released = time.perf_counter()
         peer.finish()
         recorded = wait_recorded(log, limit_s)
-        _check(log, conversation)
+        check(log, conversation)
         return conversation.messages / (recorded - released)
 
 
-def _play(peer: Peer, conversation: Conversation) -> None:
+def play(peer: Peer, conversation: Conversation) -> None:
     """Speak the client's side and read the agent's, exchange by exchange."""
     with (conversation.folder / "client").open("rb") as file:
         for said, answer in conversation.exchanges:
@@ -152,7 +152,7 @@ def _play(peer: Peer, conversation: Conversation) -> None:
             peer.read(answer)
 
 
-def _check(log: Path, conversation: Conversation) -> None:
+def check(log: Path, conversation: Conversation) -> None:
     with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM messages").fetchone()
     if count != conversation.messages:

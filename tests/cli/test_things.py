@@ -1,6 +1,8 @@
 """Tool calls, permissions, terminals and sessions: listed, and one of them whole."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -296,10 +298,31 @@ def test_sessions_are_listed(v1: Path, v2: Path) -> None:
     assert rows("sessions", "2", "--log", v2)[0][:2] == ["s", "running"]
 
 
+def test_sessions_of_all_connections_are_listed(tmp_path: Path) -> None:
+    log = put(put(tmp_path / "log.db", V1), V2)
+
+    listed = document("sessions", "--all", "--log", log)
+
+    assert [(one["connection"], one["sessionId"]) for one in listed] == [(2, "s"), (1, "s")]
+    for one in listed:
+        state = document("sessions", one["connection"], "--log", log)["sessions"][0]
+        for key in ("turns", "toolCalls", "terminals", "permissions", "messages"):
+            assert one[key] == len(state.get(key, [])), key
+        assert one.get("title") == state.get("title")
+    assert [row[:3] for row in rows("sessions", "--all", "--log", log)] == [
+        ["2", "s", "running"], ["1", "s", "running"]
+    ]  # fmt: skip
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("UPDATE connections SET derived = NULL")
+        db.commit()
+    assert document("sessions", "--all", "--log", log) == listed
+    invoke("sessions", "1", "--all", "--log", log, code=2)
+
+
 @pytest.mark.parametrize(
     "words",
     [
-        ["tool-calls"], ["tool-call", EVIL], ["tool-call", EVIL, "--history"], ["permissions"],
+        ["tool-calls"], ["sessions", "--all"], ["tool-call", EVIL], ["tool-call", EVIL, "--history"], ["permissions"],
         ["terminals"], ["terminal", EVIL], ["sessions"], ["pending"],
         ["diff", "latest", "--at", "1", "--at", "-0"],
     ],

@@ -22,6 +22,7 @@ from acp_proxy.log.writer import LogWriter
 
 RELEASED = {
     "m0001_recording": "1466e087cde428b0",
+    "m0002_state": "a409d9b47b7865ec",
 }
 """The hash of each step's SQL: released steps are frozen. Add to this, never change it."""
 
@@ -96,6 +97,18 @@ def test_a_newer_log_is_refused_by_all_and_left_alone(log: str) -> None:
 def test_readers_do_not_migrate(log: str, monkeypatch: pytest.MonkeyPatch) -> None:
     LogWriter(log).close()
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, "m9999_future"))
+    before = schema.applied_steps(log)
+
+    open_for_reading(log).close()
+
+    assert schema.applied_steps(log) == before
+
+
+def test_without_the_first_step_nothing_can_be_read(
+    log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    LogWriter(log).close()
+    monkeypatch.setattr(schema, "STEPS", ("m0000_first", *schema.STEPS))
 
     with pytest.raises(LogError, match=r"older acp-proxy.*log migrate"):
         open_for_reading(log)

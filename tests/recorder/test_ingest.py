@@ -16,7 +16,11 @@ from acp_proxy.log.writer import ConflictError, LogWriter
 from acp_proxy.recorder import ingest as ingest_module
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recording import open_recording
+from acp_proxy.state import checkpoints
+from acp_proxy.state.columns import TABLES
+from acp_proxy.wire.jsonrpc import Direction
 from tests.recorder.journals import UUID, abandon, append, begin, record
+from tests.state.talk import said_lines
 
 _LINES = [
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n',
@@ -26,6 +30,13 @@ _LINES = [
     b'[{"jsonrpc":"2.0","id":2,"method":"a"},{"jsonrpc":"2.0","method":"b"}]\n',
     b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}\n',
 ]
+ORDERS = {
+    "connections": "id",
+    "frames": "id",
+    "messages": "connection_id, seq",
+    "checkpoints": "connection_id, seq",
+    "checkpoint_parts": "connection_id, seq, part",
+} | {table: f"connection_id, {', '.join(columns[:3])}" for table, columns in TABLES.items()}
 chunks = st.lists(
     st.tuples(
         st.sampled_from(["client", "agent", "stderr"]),
@@ -50,8 +61,8 @@ def rows(log: Path) -> list[tuple[object, ...]]:
         db.execute("UPDATE connections SET journal_position = 0")
         return [
             row
-            for table in ("connections", "frames", "messages")
-            for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
+            for table, key in ORDERS.items()
+            for row in db.execute(f"SELECT * FROM {table} ORDER BY {key}")
         ]
 
 
@@ -107,6 +118,32 @@ def test_dying_changes_nothing(
         first_seqs = [frame.seq for frame in recording.frames()]
         assert first_seqs == sorted(set(first_seqs))
         assert [m.seq for m in recording.messages()] == list(range(1, row.messages + 1))
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
+@given(said_lines(), st.lists(st.integers(0, 6), max_size=6), st.integers(1, 4))
+def test_dying_between_checkpoints_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+    said: list[tuple[Direction, bytes]],
+    deaths: list[int],
+    batch: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("ingest")
+    log, other = folder / "log.db", folder / "other.db"
+    writer = begin(log)
+    append(writer, [(direction.value, raw + b"\n") for direction, raw in said])
+    writer.close(0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "SPACING", 600)
+        ingest_with_deaths(writer.path, log, deaths, batch)
+        ingest_with_deaths(writer.path, other, [])
+
+        assert rows(log) == rows(other)
+        with open_recording(log) as recording:
+            assert recording.verify("latest") == []
 
 
 def test_the_order_of_the_log_is_the_order_in_which_lines_were_finished(log: Path) -> None:

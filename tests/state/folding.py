@@ -6,10 +6,34 @@ import json
 from typing import Any
 
 from acp_proxy.events.decoder import Decoder
+from acp_proxy.state.checkpoints import Checkpointer
 from acp_proxy.state.fold import State
-from acp_proxy.state.snapshot import dump, load
+from acp_proxy.state.snapshot import Stored, restore
 from acp_proxy.views.state_json import state_document, state_text
 from acp_proxy.wire.jsonrpc import Direction, classify
+
+
+class Kept:
+    """What the checkpoints of one connection hold together."""
+
+    def __init__(self) -> None:
+        self._stored: dict[int, Stored] = {}
+
+    def restarted(self, state: State, decoder: Decoder) -> tuple[State, Decoder]:
+        """Take a checkpoint and return what all of them give; the state cannot be read any more."""
+        assert state.changed is not None
+        checkpointer = Checkpointer()
+        checkpointer.note(state.changed)
+        for part in checkpointer.take(state, decoder):
+            if part.head is None:
+                self._stored.pop(part.key, None)
+                continue
+            tails = [] if part.since == part.seq else self._stored[part.key].tails
+            tails = tails if part.tail is None else [*tails, part.tail]
+            self._stored[part.key] = Stored(part.key, part.since, part.head, tails)
+        restored = restore([self._stored[key] for key in sorted(self._stored)])
+        restored[0].watch()
+        return restored
 
 
 class Folding:
@@ -18,6 +42,8 @@ class Folding:
     def __init__(self, version: int | None = None) -> None:
         self.decoder = Decoder()
         self.state = State()
+        self.state.watch()
+        self.kept = Kept()
         self.notes: list[str] = []
         if version is not None:
             self.ask("initialize", {"protocolVersion": version}, {"protocolVersion": version})
@@ -53,8 +79,8 @@ class Folding:
         self.agent(method="session/update", params={"sessionId": session, "update": update})
 
     def restart(self) -> None:
-        """Save all and go on from what was saved."""
-        self.state, self.decoder = load(dump(self.state, self.decoder))
+        """Save what was changed since the last time, and go on from all that was saved."""
+        self.state, self.decoder = self.kept.restarted(self.state, self.decoder)
 
     def document(self) -> dict[str, Any]:
         """Return the state as JSON gives it."""

@@ -1,0 +1,180 @@
+"""What the log holds of the state: checkpoints, and the tables of sessions and their things.
+
+It is all derived from the frames and can be left out or built anew. What is in it is
+the state room's affair; here are rows. A log that has not these tables yet (migrations
+m0001) has nothing of it.
+"""
+
+import sqlite3
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_proxy.log import schema
+from acp_proxy.log.rows import SessionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_INSERT_CHECKPOINT = (
+    "INSERT INTO checkpoints (connection_id, seq, version, bytes) VALUES (?, ?, ?, ?)"
+)
+_INSERT_PART = (
+    "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
+_NEWEST = (
+    "SELECT part, max(seq) AS seq, since FROM checkpoint_parts "
+    "WHERE connection_id = ?1 AND seq <= ?2 GROUP BY part"
+)
+_PARTS = (
+    f"SELECT n.part, p.seq, n.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail "
+    f"FROM ({_NEWEST}) n CROSS JOIN checkpoint_parts p "
+    "ON p.connection_id = ?1 AND p.part = n.part AND p.seq BETWEEN n.since AND n.seq"
+)  # not ordered: SQLite would sort the bytes too
+
+
+class StoredCheckpoint(NamedTuple):
+    """A checkpoint with all that it and those before it hold.
+
+    Attributes:
+        seq: The message just after which it was taken.
+        size: The bytes of what it added.
+        things: Part, since, head and tails of each thing that was there, in the order of parts.
+
+    """
+
+    seq: int
+    size: int
+    things: list[tuple[int, int, bytes, list[bytes]]]
+
+
+class DerivedReader:
+    """The derived part of an opened log.
+
+    Raises:
+        LogError: From every method: it cannot be read.
+
+    """
+
+    def __init__(self, path: str, db: sqlite3.Connection) -> None:
+        self._path = path
+        self._db = db
+
+    def is_there(self, connection_id: int, version: int) -> bool:
+        """Tell whether checkpoints and tables of a connection are kept, in this version."""
+        with schema.explaining(self._path):
+            rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
+            return any(derived == version for (derived,) in rows)
+
+    def checkpoint(self, connection_id: int, seq: int, version: int) -> StoredCheckpoint | None:
+        """Return the last checkpoint at or before a message, None when there is none."""
+        with schema.explaining(self._path):
+            found = self._ask(
+                "SELECT seq, bytes FROM checkpoints WHERE connection_id = ? AND seq <= ? "
+                "AND version = ? ORDER BY seq DESC LIMIT 1",
+                *(connection_id, seq, version),
+            )
+            for at, size in found:
+                return StoredCheckpoint(at, size, self._things(connection_id, at))
+        return None
+
+    def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
+        things = []
+        tails: list[bytes] = []
+        rows = sorted(self._ask(_PARTS, connection_id, seq), key=itemgetter(0, 1))
+        for place, (part, _, since, head, tail) in enumerate(rows, 1):
+            if tail is not None:
+                tails.append(tail)
+            if place == len(rows) or rows[place][0] != part:  # the newest of this part
+                if head is not None:
+                    things.append((part, since, head, tails))
+                tails = []
+        return things
+
+    def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int]]":
+        """Yield seq, version and size of the checkpoints of a connection in order."""
+        sql = "SELECT seq, version, bytes FROM checkpoints WHERE connection_id = ? ORDER BY seq"
+        with schema.explaining(self._path):
+            yield from self._ask(sql, connection_id)
+
+    def parts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
+        """Yield part, seq, since, head and tail of what the checkpoints added, one after the other."""
+        ids = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part"
+        one = "SELECT part, seq, since, head, tail FROM checkpoint_parts WHERE rowid = ?"
+        with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
+            for (id_,) in list(self._ask(ids, connection_id)):
+                yield from self._ask(one, id_)
+
+    def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
+        """Yield the sessions of a connection in the order of their first mention."""
+        of_it = "t.connection_id = s.connection_id AND t.session_id = s.session_id"
+        counts = ", ".join(
+            f"(SELECT count(*) FROM {what} AND {of_it})"
+            for what in (
+                "turns t WHERE true",
+                "turns t WHERE ended_seq IS NULL",
+                "tool_calls t WHERE true",
+                "terminals t WHERE true",
+                "permissions t WHERE true",
+            )
+        )
+        sql = (
+            "SELECT connection_id, session_id, first_seq, last_seq, cwd, title, mode, updated_at, "
+            f"activity, closed, {counts}, messages FROM sessions s WHERE connection_id = ? "
+            "ORDER BY first_seq, session_id"
+        )
+        with schema.explaining(self._path):
+            for row in self._ask(sql, connection_id):
+                yield SessionRow(*row)._replace(closed=bool(row[9]))
+
+    def rows(
+        self, table: str, columns: "Iterable[str]", connection_id: int
+    ) -> "Iterator[tuple[Any, ...]]":
+        """Yield the rows of one of the tables, in the order of its key."""
+        sql = f"SELECT {', '.join(columns)} FROM {table} WHERE connection_id = ?"
+        with schema.explaining(self._path):
+            yield from self._ask(sql, connection_id)
+
+    def _ask(self, sql: str, *values: Any) -> "Iterator[tuple[Any, ...]]":
+        try:
+            yield from self._db.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith(("no such table", "no such column")):
+                raise
+
+
+class DerivedRows(NamedTuple):
+    """What to add to a connection's derived part.
+
+    Attributes:
+        version: Of the checkpoints.
+        checkpoints: Seq, size and parts (part, seq, since, head, tail) of each.
+        columns: Of each table, after ``connection_id``.
+        rows: Of each table; they replace those of the same key.
+
+    """
+
+    version: int
+    checkpoints: "Sequence[tuple[int, int, Iterable[tuple[Any, ...]]]]"
+    columns: "Mapping[str, tuple[str, ...]]"
+    rows: "Mapping[str, Mapping[int, tuple[Any, ...]]]"
+
+
+def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> None:
+    """Write into a connection's derived part, inside a transaction."""
+    for seq, size, parts in derived.checkpoints:
+        db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size))
+        db.executemany(_INSERT_PART, ((connection_id, *part) for part in parts))
+    for table, rows in derived.rows.items():
+        names = ("connection_id", *derived.columns[table])
+        db.executemany(
+            f"INSERT OR REPLACE INTO {table} ({', '.join(names)}) "
+            f"VALUES ({', '.join('?' * len(names))})",
+            ((connection_id, *row) for row in rows.values()),
+        )
+
+
+def forget(db: sqlite3.Connection, connection_id: int, tables: "Iterable[str]") -> None:
+    """Delete a connection's derived part, inside a transaction."""
+    for table in ("checkpoints", "checkpoint_parts", *tables):
+        db.execute(f"DELETE FROM {table} WHERE connection_id = ?", (connection_id,))

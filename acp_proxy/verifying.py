@@ -1,0 +1,166 @@
+"""Whether the log's record of a connection is whole, and what is derived is what the frames give.
+
+Reads one connection at a time, in one pass; says what is wrong, changes nothing.
+"""
+
+import hashlib
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from acp_proxy.log.rows import ENDED, STREAMS, ConnectionRow, FrameRow, IndexRow
+from acp_proxy.state.columns import TABLES
+from acp_proxy.state.following import Follower
+from acp_proxy.state.snapshot import VERSION
+from acp_proxy.wire.framing import Frame
+from acp_proxy.wire.jsonrpc import Direction
+
+if TYPE_CHECKING:
+    from acp_proxy.log.reader import LogReader
+    from acp_proxy.state.following import Derived
+
+_MAX_PROBLEMS = 20
+_BATCH = 1024
+_MENDED = "acp-proxy log reindex mends it"
+_KEYS = {"sessions": 1, "turns": 2, "tool_calls": 2, "terminals": 3, "permissions": 2}  # columns
+
+
+def problems_of(log: "LogReader", connection: str | int) -> list[str]:
+    """Return what is wrong with a connection's record; nothing when it is whole.
+
+    Raises:
+        QueryError: There is no such connection.
+        LogError: The log cannot be read.
+
+    """
+    return _Check(log, log.connection(connection)).run()
+
+
+class _Check:
+    """One connection on its way through."""
+
+    def __init__(self, log: "LogReader", row: ConnectionRow) -> None:
+        self._log = log
+        self._row = row
+        self._problems = _Problems()
+        self._follower = Follower()
+        self._stored = log.index(row.id)
+        self._is_derived = log.derived.is_there(row.id, VERSION)
+        self._checkpoints = log.derived.checkpoints(row.id)
+        self._parts = log.derived.parts(row.id)
+        self._rows: dict[str, dict[tuple[Any, ...], tuple[Any, ...]]] = {
+            name: {} for name in TABLES
+        }
+
+    def run(self) -> list[str]:
+        problems, row = self._problems, self._row
+        hashes = {stream: hashlib.sha256() for stream in STREAMS}
+        offsets = dict.fromkeys(STREAMS, 0)
+        gaps = {(gap["from"], gap["offset"]): gap["bytes"] for gap in row.gaps}
+        frames = 0
+        for frame in self._log.frames(row.id):
+            frames += 1
+            stream = frame.stream
+            offsets[stream] += gaps.pop((stream, offsets[stream]), 0)
+            if frame.offset != offsets[stream]:
+                problems.add(
+                    f"frame {frame.seq}: {stream} should go on at byte {offsets[stream]}, "
+                    f"this frame says {frame.offset}"
+                )
+            offsets[stream] = frame.offset + frame.size
+            for piece in self._log.pieces(frame):
+                hashes[stream].update(piece)
+            self._check_index(frame)
+        for seq, _ in self._stored:
+            problems.add(f"message {seq}: stands in no frame")
+        for stream in STREAMS:
+            offsets[stream] += gaps.pop((stream, offsets[stream]), 0)
+            if offsets[stream] != row.streams[stream]:
+                problems.add(
+                    f"{stream}: {row.streams[stream]} bytes were relayed, frames reach "
+                    f"to {offsets[stream]}"
+                )
+            if (row.sha256[stream] or hashes[stream].hexdigest()) != hashes[stream].hexdigest():
+                problems.add(f"{stream}: the frames do not give the hash {row.sha256[stream]}")
+        seq = self._follower.index.seq
+        if (frames, seq) != (row.frames, row.messages):
+            problems.add(
+                f"{row.frames} frames and {row.messages} messages should be there, "
+                f"{frames} and {seq} are"
+            )
+        if self._is_derived:
+            self._check_state()
+        return problems.texts()
+
+    def _check_index(self, frame: FrameRow) -> None:
+        index, problems = self._follower.index, self._problems
+        if frame.seq != index.seq + 1:
+            problems.add(f"frame {frame.seq}: should have seq {index.seq + 1}")
+            self._follower.skip_to(frame.seq - 1)
+        whole = Frame(frame.offset, frame.raw or b"", frame.size)
+        for seq, *entry in self._follower.add(Direction(frame.stream), whole, frame.elapsed_ns):
+            right, found = IndexRow(*entry), next(self._stored, None)
+            if found is None or found[0] != seq:
+                problems.add(f"message {seq}: is not in the index; {_MENDED}")
+            elif found[1] != right:
+                wrong = [
+                    name
+                    for name, a, b in zip(IndexRow._fields, right, found[1], strict=True)
+                    if a != b
+                ]
+                problems.add(
+                    f"message {seq}: the frame says something else of {', '.join(wrong)}; {_MENDED}"
+                )
+        if index.seq % _BATCH == 0:
+            self._check_checkpoints(self._follower.take())
+
+    def _check_checkpoints(self, derived: "Derived") -> None:
+        """Compare the checkpoints that were due with the stored ones, and remember the rows."""
+        for table, rows in derived.rows.items():
+            keys = _KEYS[table]
+            self._rows[table].update((row[:keys], row) for row in rows.values())
+        if not self._is_derived:
+            return
+        for seq, size, parts in derived.checkpoints:
+            if next(self._checkpoints, None) != (seq, VERSION, size):
+                self._problems.add(f"message {seq}: a checkpoint is missing or wrong; {_MENDED}")
+            wrong = [part.key for part in parts if next(self._parts, None) != tuple(part)]
+            if wrong:
+                self._problems.add(
+                    f"message {seq}: the checkpoint is not what the frames give; {_MENDED}"
+                )
+
+    def _check_state(self) -> None:
+        problems = self._problems
+        if self._row.status in ENDED:
+            self._follower.end()
+        self._check_checkpoints(self._follower.take())
+        if next(self._checkpoints, None) is not None or next(self._parts, None) is not None:
+            problems.add(f"there are checkpoints that the frames do not give; {_MENDED}")
+        for table, columns in TABLES.items():
+            right = sorted(self._rows[table].items())
+            stored = sorted(
+                (row[: _KEYS[table]], row)
+                for row in self._log.derived.rows(table, columns, self._row.id)
+            )
+            for mine, found in zip_longest(right, stored):
+                if mine != found:
+                    key = "/".join(map(str, (mine or found)[0]))
+                    problems.add(f"{table}: {key} is not what the frames give; {_MENDED}")
+                    break
+
+
+class _Problems:
+    """What was found, the first of it in words and the rest as a number."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._more = 0
+
+    def add(self, text: str) -> None:
+        if len(self._texts) < _MAX_PROBLEMS:
+            self._texts.append(text)
+        else:
+            self._more += 1
+
+    def texts(self) -> list[str]:
+        return [*self._texts, f"and {self._more} more"] if self._more else self._texts

@@ -1,0 +1,220 @@
+"""The state from the log is that of folding, with checkpoints, without, and with damaged ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from acp_proxy.log.schema import applied_steps
+from acp_proxy.recorder.rewrite import ImportedFrame, import_connection, reindex
+from acp_proxy.recording import open_recording
+from acp_proxy.state import checkpoints
+from acp_proxy.state.columns import TABLES
+from acp_proxy.views.state_json import state_document, state_pieces, state_text
+from acp_proxy.wire.jsonrpc import Direction
+from tests.cli.commands import document, invoke
+from tests.recorder.test_ingest import rows
+from tests.state.folding import Folding, item, text
+from tests.state.talk import said_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from acp_proxy.state.fold import State
+
+Said = list[tuple[Direction, bytes]]
+
+
+@pytest.fixture
+def dense() -> Iterator[None]:
+    """Let there be a checkpoint every few messages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "SPACING", 600)
+        yield
+
+
+def _text(state: State) -> str:
+    return state_text(state_document(state, 1))
+
+
+def _imported(log: Path, said: Said) -> None:
+    frames = (ImportedFrame(side.value, raw + b"\n", None, None) for side, raw in said)
+    import_connection(str(log), "uuid-1", {}, frames)
+
+
+def _change(log: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(log)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def _forget_checkpoints(log: Path) -> None:
+    _change(log, "DELETE FROM checkpoints", "DELETE FROM checkpoint_parts")
+
+
+def _agent_says(count: int) -> Said:
+    """Return a conversation in which everything goes on growing."""
+    folding = Folding()
+    said: Said = []
+    line = folding.line
+
+    def keep(direction: Direction, raw: bytes) -> None:
+        said.append((direction, raw))
+        line(direction, raw)
+
+    folding.line = keep  # type: ignore[method-assign]
+    folding.ask("initialize", {"protocolVersion": 2}, {"protocolVersion": 2})
+    folding.ask("session/prompt", {"sessionId": "s", "prompt": [text("do")]}, {"messageId": "u"})
+    for number in range(count):
+        folding.update("agent_message_chunk", messageId="m", content=text(f"word {number}"))
+        folding.update("terminal_output_chunk", terminalId="x", data="YWJj" * 9)
+        folding.update("tool_call_content_chunk", toolCallId="t", content=item(f"{number}"))
+        folding.update("notice", severity="info", message="n", content=[text("n")])
+        if number % 50 == 49:
+            folding.update("tool_call_update", toolCallId=f"t{number}", title="T", content=[])
+    return said
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
+@given(said_lines())
+def test_state_at_each_message_is_that_of_folding(
+    tmp_path_factory: pytest.TempPathFactory, dense: None, said: Said
+) -> None:
+    log = tmp_path_factory.mktemp("log") / "log.db"
+    _imported(log, said)
+    folding = Folding()
+    expected = []
+    for direction, raw in said:
+        folding.line(direction, raw)
+        expected.append(_text(folding.state))
+
+    for _ in ("with checkpoints", "without"):
+        with open_recording(log) as recording:
+            found = [recording.state(at=seq) for seq in range(1, len(said) + 1)]
+            assert [_text(state) for state in found] == expected
+            assert [b"".join(state_pieces(state, 1)).decode() for state in found] == expected
+            for since in range(1, len(said) + 1, 7):
+                steps = [_text(state) for state, _ in recording.steps(since=since)]
+                assert steps == expected[since - 1 :]
+            assert recording.verify(1) == []
+        _change(log, "UPDATE connections SET derived = NULL")
+        _forget_checkpoints(log)
+
+
+def test_what_grows_is_stored_once(tmp_path: Path) -> None:
+    sizes = []
+    for count in (2500, 10_000):
+        log = tmp_path / f"{count}.db"
+        _imported(log, _agent_says(count))
+        with closing(sqlite3.connect(log)) as db:
+            [(taken, size)] = db.execute("SELECT count(*), sum(bytes) FROM checkpoints")
+            [(wire,)] = db.execute("SELECT sum(length(raw)) FROM frames")
+            seqs = [seq for (seq,) in db.execute("SELECT seq FROM checkpoints ORDER BY 1")]
+        assert taken > count // 2000
+        assert size < wire
+        assert max(b - a for a, b in zip([0, *seqs], seqs, strict=False)) < 8192
+        sizes.append(size)
+
+    assert sizes[1] < 6 * sizes[0]
+
+
+def test_a_large_thing_that_changes_a_little_is_not_stored_again_and_again(tmp_path: Path) -> None:
+    said = _agent_says(1)
+    big = json.dumps({"data": "x" * 4_000_000})
+    update = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%s}}'
+    agent = said[-1][0]
+    body = f'{{"sessionUpdate":"tool_call_update","toolCallId":"b","rawInput":{big}}}'
+    said.append((agent, (update % body).encode()))
+    small = '{"sessionUpdate":"tool_call_update","toolCallId":"b","title":"%d"}'
+    said += [(agent, (update % (small % number)).encode()) for number in range(30_000)]
+    log = tmp_path / "log.db"
+    _imported(log, said)
+
+    with closing(sqlite3.connect(log)) as db:
+        [(size,)] = db.execute("SELECT sum(bytes) FROM checkpoints")
+        [(wire,)] = db.execute("SELECT sum(length(raw) + 128) FROM frames")
+    assert size < wire
+    assert document("tool-call", "b", "--log", log, "--at", "-1")["sessions"]
+
+
+def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dense: None) -> None:
+    log, older = tmp_path / "log.db", tmp_path / "older.db"
+    _imported(log, _agent_says(60))
+    shutil.copy(log, older)
+    _change(
+        older,
+        "ALTER TABLE connections DROP COLUMN derived",
+        *(f"DROP TABLE {table}" for table in ("checkpoints", "checkpoint_parts", *TABLES)),
+        "DELETE FROM _sqlite_migrations WHERE name = 'm0002_state'",
+    )
+    right = [_state(log, at) for at in ("1", "100", "-1")]
+
+    assert [_state(older, at) for at in ("1", "100", "-1")] == right
+    invoke("verify", "--log", older)
+    assert applied_steps(str(older)) == ["m0001_recording"]
+
+    invoke("log", "migrate", "--log", older)
+    assert [_state(older, at) for at in ("1", "100", "-1")] == right
+    invoke("log", "reindex", "--log", older)
+    assert [_state(older, at) for at in ("1", "100", "-1")] == right
+    assert rows(older) == rows(log)
+
+
+def _state(log: Path, at: str) -> Any:
+    return document("state", "--log", log, "--at", at)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE checkpoint_parts SET head = x'3d'",
+        "UPDATE checkpoint_parts SET head = x'3d5b5d' WHERE part = 0",
+        "DELETE FROM checkpoint_parts WHERE part = 0",
+        "DELETE FROM checkpoint_parts WHERE part = 1 << 32",
+        "UPDATE checkpoint_parts SET head = NULL",
+        "UPDATE checkpoints SET version = 99",
+    ],
+)
+def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
+    tmp_path: Path, dense: None, sql: str
+) -> None:
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    right = rows(log)
+    state = _state(log, "-1")
+    _change(log, sql)
+
+    assert "log reindex" in invoke("verify", "--log", log, code=1).stdout
+    assert _state(log, "-1") == state
+    reindex(str(log), 1)
+
+    invoke("verify", "--log", log)
+    assert rows(log) == right
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE checkpoints SET bytes = 1",
+        "DELETE FROM checkpoints",
+        "UPDATE tool_calls SET title = 'x'",
+        "DELETE FROM sessions",
+        "INSERT INTO turns (connection_id, session_id, started_seq) VALUES (1, 's', 99)",
+    ],
+)
+def test_what_is_wrong_with_the_tables_is_found(tmp_path: Path, dense: None, sql: str) -> None:
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    _change(log, sql)
+
+    assert "log reindex" in invoke("verify", "--log", log, code=1).stdout
