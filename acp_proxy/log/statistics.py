@@ -1,14 +1,18 @@
 """Counting in SQL: how many messages of each kind, how many bytes, how long answers took."""
 
-from typing import TYPE_CHECKING, NamedTuple
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import schema
+from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.rows import KINDS, STREAMS
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+_TURN = ("prompt_seq", "started_seq", "ended_seq", "stop_reason", "error")
+_USAGE = ("first_seq", "session_id", "context_used", "context_size", "cost")
 _STEP = 500  # rows that are grouped at a time: sorting some hundred stays in the processor's cache
 
 
@@ -67,6 +71,41 @@ class Prompt(NamedTuple):
     update_seq: int | None
 
 
+class TurnSpan(NamedTuple):
+    """A turn: from its prompt if it has one, to its end if that came."""
+
+    begin_seq: int
+    end_seq: int | None
+    stop_reason: str | None
+    is_error: bool
+
+
+class Call(NamedTuple):
+    """A tool call and how it stands."""
+
+    session_id: str
+    tool_call_id: str
+    kind: str
+    status: str
+
+
+class Things(NamedTuple):
+    """What a state holds, as far as it is counted.
+
+    Attributes:
+        turns: All turns.
+        permissions: The status of each permission.
+        calls: All tool calls.
+        usage: Of each session that told any: ``sessionId``, ``used``, ``size``, ``cost``.
+
+    """
+
+    turns: list[TurnSpan]
+    permissions: list[str]
+    calls: list[Call]
+    usage: list[dict[str, Any]]
+
+
 class Statistics:
     """Counts messages of one log; all up to a last one, so that what comes meanwhile is left out.
 
@@ -80,10 +119,35 @@ class Statistics:
         self._db: sqlite3.Connection = schema.open_for_reading(path)
 
     def __enter__(self) -> "Statistics":
+        with schema.explaining(self._path):
+            self._db.execute("BEGIN")  # all numbers are of one moment
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._db.close()
+
+    def last(self, connection_id: int) -> int:
+        """Return how many messages there are."""
+        with schema.explaining(self._path):
+            sql = "SELECT messages FROM connections WHERE id = ?"
+            return int(self._db.execute(sql, (connection_id,)).fetchone()[0])
+
+    def things(self, connection_id: int, version: int) -> Things | None:
+        """Return what the latest state holds, None when its tables are not kept in this version."""
+        derived = DerivedReader(self._path, self._db)
+        if not derived.is_there(connection_id, version):
+            return None
+        turns = derived.rows("turns", _TURN, connection_id)
+        usage = derived.rows("sessions", _USAGE, connection_id)
+        return Things(
+            [
+                TurnSpan(prompt or started, ended, reason, error is not None)
+                for prompt, started, ended, reason, error in turns
+            ],
+            [status for (status,) in derived.rows("permissions", ("status",), connection_id)],
+            [Call(*row) for row in derived.rows("tool_calls", Call._fields, connection_id)],
+            [_usage(*row) for row in sorted(usage) if row[2:] != (None, None, None)],
+        )
 
     def tallies(self, connection_id: int, last: int) -> list[Tally]:
         """Return how many messages of each stream, kind and method there are; 0.4 µs a message."""
@@ -181,3 +245,11 @@ class Statistics:
                 (connection_id, seq, end, session),
             ).fetchone()
             yield Prompt(seq, None if row is None else int(row[0]))
+
+
+def _usage(
+    _first_seq: int, session_id: str, used: int | None, size: int | None, cost: str | None
+) -> dict[str, Any]:
+    paid = None if cost is None else json.loads(cost)
+    told = {"sessionId": session_id, "used": used, "size": size, "cost": paid}
+    return {name: value for name, value in told.items() if value is not None}

@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_proxy.log.rows import ConnectionRow
-    from acp_proxy.log.statistics import CallMessage, Prompt, Tally, Wait
-    from acp_proxy.state.fold import State
-    from acp_proxy.state.tool_calls import ToolCall
+    from acp_proxy.log.statistics import Call, CallMessage, Prompt, Tally, Things, Wait
 
 _ASKS = "session/request_permission"
 _LOADS = ("session/load", "session/resume")
@@ -33,8 +31,9 @@ class Counted(NamedTuple):
         waits: Requests that were answered.
         prompts: Prompts, and the first update after each.
         spans: The first and last message of each tool call, by session and id (``call_spans``).
-        state: What was true after the last message that counts.
-        times: When the messages came that state, prompts and permissions name, in ns.
+        at: The last message that counts.
+        things: What the state after it holds.
+        times: When the messages came that things, prompts and permissions name, in ns.
 
     """
 
@@ -44,7 +43,8 @@ class Counted(NamedTuple):
     waits: "list[Wait]"
     prompts: "list[Prompt]"
     spans: "Spans"
-    state: "State"
+    at: int
+    things: "Things"
     times: dict[int, int | None]
 
 
@@ -72,16 +72,13 @@ def call_spans(said: "list[CallMessage]", waits: "list[Wait]") -> Spans:
 
 
 def named_seqs(
-    state: "State", waits: "list[Wait]", prompts: "list[Prompt]", spans: Spans
+    things: "Things", waits: "list[Wait]", prompts: "list[Prompt]", spans: Spans
 ) -> set[int]:
     """Return the messages whose times are needed."""
     seqs = {seq for span in spans.values() for seq in span}
     seqs |= {seq for prompt in prompts for seq in prompt if seq is not None}
     seqs |= {seq for wait in waits if wait.method == _ASKS for seq in (wait.seq, wait.answer_seq)}
-    for session in state.sessions.values():
-        for turn in session.turns:
-            seqs |= {turn.prompt_seq or turn.started_seq, turn.ended_seq or 0}
-    return seqs - {0}
+    return seqs | {seq for turn in things.turns for seq in turn[:2] if seq is not None}
 
 
 def spread(values: "Iterable[int | None]") -> dict[str, int] | None:
@@ -125,7 +122,7 @@ def stats_document(counted: Counted) -> dict[str, Any]:
         sizes[tally.stream] += tally.bytes
     return {
         "connection": row.id,
-        "at": counted.state.seq,
+        "at": counted.at,
         "status": row.status,
         "duration_ns": row.duration_ns,
         "bytes": sizes,
@@ -141,7 +138,7 @@ def stats_document(counted: Counted) -> dict[str, Any]:
         "turns": _turns(counted),
         "permissions": _permissions(counted),
         "toolCalls": _tool_calls(counted),
-        "usage": _usage(counted.state),
+        "usage": counted.things.usage,
     }
 
 
@@ -177,29 +174,26 @@ def _methods(counted: Counted) -> list[dict[str, Any]]:
 
 
 def _turns(counted: Counted) -> dict[str, Any]:
-    turns = [turn for one in counted.state.sessions.values() for turn in one.turns]
-    reasons: dict[str, int] = {}
+    turns, reasons = counted.things.turns, dict[str, int]()
     for turn in turns:
-        if turn.ended_seq is not None:
-            word = "error" if turn.error is not None else turn.stop_reason or "none"
+        if turn.end_seq is not None:
+            word = "error" if turn.is_error else turn.stop_reason or "none"
             reasons[word] = reasons.get(word, 0) + 1
     return {
         "count": len(turns),
-        "open": sum(turn.ended_seq is None for turn in turns),
+        "open": sum(turn.end_seq is None for turn in turns),
         "stopReasons": reasons,
         "duration_ns": spread(
-            _between(counted.times, turn.prompt_seq or turn.started_seq, turn.ended_seq)
-            for turn in turns
+            _between(counted.times, turn.begin_seq, turn.end_seq) for turn in turns
         ),
     }
 
 
 def _permissions(counted: Counted) -> dict[str, Any]:
     """Return what a person was asked; the wait is the time in which at least one question stood."""
-    asked = [one for each in counted.state.sessions.values() for one in each.permissions.values()]
-    answers: dict[str, int] = {}
-    for one in asked:
-        answers[one.status] = answers.get(one.status, 0) + 1
+    asked, answers = counted.things.permissions, dict[str, int]()
+    for status in asked:
+        answers[status] = answers.get(status, 0) + 1
     waits = [wait for wait in counted.waits if wait.method == _ASKS]
     intervals = []
     for wait in waits:
@@ -216,14 +210,13 @@ def _permissions(counted: Counted) -> dict[str, Any]:
 
 def _tool_calls(counted: Counted) -> list[dict[str, Any]]:
     """Return the tool calls by kind."""
-    kinds: dict[str, list[ToolCall]] = {}
+    kinds: dict[str, list[Call]] = {}
     lasted: dict[str, list[int | None]] = {}
-    for session in counted.state.sessions.values():
-        for call in session.tool_calls.values():
-            kinds.setdefault(call.kind, []).append(call)
-            span = counted.spans.get((session.session_id, call.tool_call_id))
-            if span is not None and call.status in FINAL_STATUSES:
-                lasted.setdefault(call.kind, []).append(_between(counted.times, *span))
+    for call in counted.things.calls:
+        kinds.setdefault(call.kind, []).append(call)
+        span = counted.spans.get((call.session_id, call.tool_call_id))
+        if span is not None and call.status in FINAL_STATUSES:
+            lasted.setdefault(call.kind, []).append(_between(counted.times, *span))
     return [
         {
             "kind": kind,
@@ -233,12 +226,4 @@ def _tool_calls(counted: Counted) -> list[dict[str, Any]]:
             "duration_ns": spread(lasted.get(kind, ())),
         }
         for kind, calls in sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
-    ]
-
-
-def _usage(state: "State") -> list[dict[str, Any]]:
-    return [
-        {"sessionId": session.session_id, **session.usage}
-        for session in state.sessions.values()
-        if session.usage is not None
     ]

@@ -114,9 +114,8 @@ def seqs_of_bars(found: list[Bar]) -> set[int]:
 def _prompt(window: Window) -> str:
     for message in window.session.messages:
         if message.role == "user" and message.first_seq >= window.begin:
-            return (
-                blocks_text(message.content)[:_LONGEST] if message.first_seq <= window.end else ""
-            )
+            is_ours = message.first_seq <= window.end
+            return blocks_text(list(message.content))[:_LONGEST] if is_ours else ""
     return ""
 
 

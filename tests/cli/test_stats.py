@@ -288,6 +288,9 @@ def test_real_conversations_add_up(captures: Path, tmp_path: Path) -> None:
             row = recording.connection()
         assert sum(sum(kinds.values()) for kinds in told["kinds"].values()) == row.messages
         assert told["bytes"] == row.streams
+        assert (
+            document("stats", "--at", row.messages, "--log", log) == told
+        )  # folded, not looked up
         calls = (
             document("tool-calls", "--log", log, "--status", "completed")
             if told["toolCalls"]
