@@ -128,6 +128,13 @@ def echo_page(*parts: str) -> None:
     click.echo(fit_page(parts, columns))
 
 
+def echo_lines(text: str) -> None:
+    """Print lines of ours, wrapped at the width of a terminal if they go to one."""
+    from acp_proxy.views.tables import fit_lines
+
+    click.echo(fit_lines(text, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+
+
 def list_things(
     recording: Recording,
     document: dict[str, Any],

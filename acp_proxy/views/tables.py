@@ -269,6 +269,20 @@ def fit_page(parts: "Iterable[str]", columns: int | None) -> str:
     )
 
 
+def fit_lines(text: str, columns: int | None) -> str:
+    """Return lines of ours for a terminal of so many columns, wrapped under their beginnings."""
+    if columns is None or columns < _ROOM:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        body = line.lstrip(" ")
+        indent = len(line) - len(body)
+        first, *rest = [line] if width(line) <= columns else wrap(body, columns - indent - _INDENT)
+        lines.append(first if first == line else " " * indent + first)
+        lines += [" " * (indent + _INDENT) + one for one in rest]
+    return "\n".join(lines)
+
+
 def _fact(line: str, columns: int) -> str:
     match = _FACT.match(line)
     if match is None or match.end() != _FACT_HEAD or width(line) <= columns or columns < _ROOM:

@@ -12,6 +12,7 @@ from tests.terminals import at_terminal
 WIDE = "日本語のタイトル 👩‍🌾 ❤️ " * 6
 LISTS = [
     ["messages"], ["tool-calls"], ["permissions"], ["terminals"], ["sessions"], ["connections"],
+    ["state"], ["pending"], ["tail", "-n", "99"],
 ]  # fmt: skip
 PAGES = [["show", "18"], ["tool-call", "c9"], ["terminal", "term"], ["stats"]]
 
@@ -36,7 +37,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("words", LISTS, ids=" ".join)
 def test_a_list_keeps_within_its_terminal(log: Path, words: list[str], columns: int) -> None:
-    shown = at_terminal(columns, *words, log=log)
+    shown = at_terminal(columns, *words, log=log, NO_COLOR="1")
 
     lines = shown.rstrip("\n").split("\n")
     assert max(map(width, lines)) <= columns
@@ -49,7 +50,7 @@ def test_a_list_keeps_within_its_terminal(log: Path, words: list[str], columns: 
 def test_the_facts_of_a_page_keep_within_its_terminal(
     log: Path, words: list[str], columns: int
 ) -> None:
-    shown = at_terminal(columns, *words, log=log)
+    shown = at_terminal(columns, *words, log=log, NO_COLOR="1")
 
     assert not {"\x1b", "\u202e", "\r"} & set(shown)
     head = shown.rstrip("\n").split("\n\n")[0].split("\n")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_proxy.views.columns import cut, pad, width, wrap
-from acp_proxy.views.tables import fit, fit_page, table
+from acp_proxy.views.tables import fit, fit_lines, fit_page, table
 
 TEXT = st.text(st.sampled_from("ab é日本👩🌾\u200d\u0301\ufe0f❤🇩🇪\x1b\u202e "), max_size=30)
 
@@ -104,6 +104,19 @@ def test_facts_are_wrapped_under_their_values() -> None:
         "short:      x",
     ]
     assert fit_page([page, "b"], None) == page + "\n\nb"
+
+
+def test_lines_of_ours_are_wrapped_under_their_beginnings() -> None:
+    text = "  turns: 12\n    from 97 to 115 and on, end_turn, 日本語の ターン"
+
+    assert fit_lines(text, 24).split("\n") == [
+        "  turns: 12",
+        "    from 97 to 115",
+        "        and on,",
+        "        end_turn,",
+        "        日本語の ターン",
+    ]
+    assert fit_lines(text, None) == fit_lines(text, 80) == text
 
 
 @pytest.mark.parametrize("columns", [1, 5, 20])
