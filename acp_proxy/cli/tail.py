@@ -298,13 +298,14 @@ class _Output:
     def _write_text(self, line: "TailLine") -> None:
         from acp_proxy.views.tail_text import Look, line_text
 
-        columns = shutil.get_terminal_size().columns if self._is_terminal else None
+        size = shutil.get_terminal_size()
+        columns = size.columns if self._is_terminal else None
         look = Look(columns, self._colour, self._numbered, self._full)
-        again = ""
-        if self._is_terminal and not self._full and line.goes_on and self._is_last(line):
+        rows, again = self._shown.count("\n") + 1, ""
+        if self._is_terminal and line.goes_on and self._is_last(line) and rows < size.lines:
             assert self._last is not None  # what is being written grows in its place
             line = self._last._replace(text=self._last.text + line.text, last_seq=line.last_seq)
-            again = "\x1b[A\r\x1b[K"
+            again = f"\x1b[{rows}A\r\x1b[J"
         text = line_text(line, look)
         if not again or text != self._shown:
             click.echo(again + text, color=self._colour)

@@ -295,7 +295,22 @@ def test_at_a_terminal_a_message_grows_in_its_line(log: Log, talk: Talk) -> None
         talk.end()
         assert screen.process.wait() == 0
 
-    before, again, after = shown.partition("\x1b[A\r\x1b[K")
+    before, again, after = shown.partition("\x1b[1A\r\x1b[J")
     assert again
     assert before.endswith("日本\r\n")
     assert "日本 語" in after
+
+
+def test_with_all_of_the_text_a_message_grows_over_several_rows(log: Log, talk: Talk) -> None:
+    with contextlib.closing(Screen(log, 100, "--full")) as screen:
+        screen.shown.wait_for(b"begun\r\n")
+        talk.say(update_of("one\ntwo\n"))
+        screen.shown.wait_for(b"two\r\n")
+        talk.say(update_of("three"))
+        shown = screen.shown.wait_for(b"three\r\n").decode()
+        talk.end()
+        assert screen.process.wait() == 0
+
+    before, _, after = shown.partition("\x1b[2A\r\x1b[J")
+    assert before.endswith(f"message     one\r\n{' ' * 31}two\r\n")
+    assert after.endswith(f"message     one\r\n{' ' * 31}two\r\n{' ' * 31}three\r\n")
