@@ -150,7 +150,8 @@ class _Tail:
         for id_ in begun:
             followed = _Followed(self._recording, id_, self._wanted)
             self._output.write(followed.last(lines))
-            self._followed[id_] = followed
+            if not followed.is_over:
+                self._followed[id_] = followed
 
     def _follow(self, watch: "LogWatch", *, every: bool) -> None:
         changed, settled = True, time.monotonic()
@@ -177,15 +178,20 @@ class _Tail:
 
     def _read(self) -> None:
         for id_, followed in list(self._followed.items()):
-            for line in followed.new():
-                self._output.write([line])
-            if (end := followed.end()) is not None:
-                self._output.write(end)
+            lines = list(followed.new())  # first read all: a slow reader must not hold the log
+            self._output.write(lines)
+            self._output.write(followed.end())
+            if followed.is_over:
                 del self._followed[id_]
 
 
 class _Followed:
-    """One connection and its lines."""
+    """One connection and its lines.
+
+    Attributes:
+        is_over: It has ended, and all of it was told.
+
+    """
 
     def __init__(self, recording: "Recording", id_: int, wanted: MessageFilter) -> None:
         from acp_proxy.views.tail_lines import Teller
@@ -196,6 +202,7 @@ class _Followed:
         self._teller = Teller(id_)
         self._following: Following = recording.follow(id_)
         self._held_since = 0.0
+        self.is_over = False
 
     def last(self, count: int) -> "list[TailLine]":
         """Return the last lines of what is there; reads no more of it than it must."""
@@ -210,7 +217,7 @@ class _Followed:
                 self._teller.tell(row, events, wanted=False)
             lines: deque[TailLine] = deque(maxlen=count + 1)
             lines.extend(self.new())
-            lines.extend(self._teller.flush())
+            lines.extend(self.end() or self._teller.flush())
             if len(newest) < span or not span or len(lines) > count:
                 return [*lines][-count:] if count else []
             span *= 8
@@ -233,11 +240,12 @@ class _Followed:
         """Return what has not been told yet, nothing may come after it."""
         return self._teller.flush()
 
-    def end(self) -> "list[TailLine] | None":
-        """Return the last lines of a connection that is over, None while it is not."""
+    def end(self) -> "list[TailLine]":
+        """Return the last lines of a connection that is over, none while it is not."""
         row = self._following.connection()
         if row.status == "running" or self._following.seq < row.messages:
-            return None
+            return []
+        self.is_over = True
         return self._teller.ended(row)
 
 

@@ -13,7 +13,11 @@ Fact = tuple[str, str]
 
 def stats_parts(document: dict[str, Any]) -> list[str]:
     """Return those numbers for people, as the parts of a page."""
-    parts = [_head(document), _kinds_table(document), _methods_table(document["methods"])]
+    parts: list[str] = [_head(document)]
+    if document["at"]:
+        parts.append(_kinds_table(document))
+    if document["methods"]:
+        parts.append(_methods_table(document["methods"]))
     facts = [
         *_flags(document["flags"]),
         *_prompts(document["prompts"]),
@@ -66,7 +70,7 @@ def _methods_table(methods: list[dict[str, Any]]) -> str:
             size(one["bytes"]),
             one["errors"] or "" if is_request else "",
             one["count"] - one["answered"] or "" if is_request else "",
-            size(one["answerBytes"]) if is_request else "",
+            size(one["answerBytes"]) if is_request and one["answered"] else "",
             *_points(one.get("latency_ns")),
         ))  # fmt: skip
     heads = (

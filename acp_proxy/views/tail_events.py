@@ -169,6 +169,7 @@ def _permission(known: Known, row: "MessageRow", event: v.PermissionRequested) -
     call = event.tool_call if isinstance(event.tool_call, dict) else {}
     asked_for = known.calls.get(str(call.get("toolCallId")))
     title = title or ("" if asked_for is None else asked_for.name)
+    title = title or words.first_text(call.get("toolCallId"))
     known.asked[row.seq] = (row.elapsed_ns, title)
     text = words.told("asked", title) + words.options_words(event.options)
     return Said("permission", text, {"status": "pending", "requestSeq": row.seq})

@@ -314,3 +314,11 @@ def test_with_all_of_the_text_a_message_grows_over_several_rows(log: Log, talk: 
     before, _, after = shown.partition("\x1b[2A\r\x1b[J")
     assert before.endswith(f"message     one\r\n{' ' * 31}two\r\n")
     assert after.endswith(f"message     one\r\n{' ' * 31}two\r\n{' ' * 31}three\r\n")
+
+
+def test_the_end_is_told_afterwards_too(log: Log, talk: Talk) -> None:
+    talk.end()
+    assert (
+        log.ask("tail", "-n", "2").stdout.splitlines()[-1].endswith(b"proxy   end         exit 0")
+    )
+    assert log.ask("tail", "-f", "-n", "1").stdout.endswith(b"proxy   end         exit 0\n")
