@@ -136,6 +136,9 @@ class _Tail:
                 self._begin(connection, lines)
                 if connection is None or follow:
                     self._follow(watch, every=connection is None)
+            except KeyboardInterrupt:
+                self._output.interrupted()
+                raise
             finally:  # also when it is interrupted: what is half told is told
                 for followed in self._followed.values():
                     self._output.write(followed.rest())
@@ -264,6 +267,7 @@ class _Output:
         self._colour = self._is_terminal and not os.environ.get("NO_COLOR")
         self._last: TailLine | None = None
         self._shown = ""
+        self._interrupted = False
         self.wrote = False
 
     def __enter__(self) -> "_Output":
@@ -279,10 +283,10 @@ class _Output:
             click.echo("\n]" if self.wrote else "[]")
 
     def interrupted(self) -> None:
-        """Step over the ^C that a terminal shows."""
-        if self._is_terminal:
+        """Step over the ^C that a terminal shows, once."""
+        if self._is_terminal and not self._interrupted:
             click.echo()
-        self._last = None
+        self._interrupted, self._last = True, None
 
     def write(self, lines: "Iterable[TailLine]") -> None:
         """Write lines."""
