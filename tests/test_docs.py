@@ -1,6 +1,7 @@
 """The documents say what is true: generated parts, commands, tables, flags, examples, links."""
 
 import ast
+import doctest
 import json
 import re
 import shlex
@@ -17,6 +18,7 @@ from typing import Any
 import click
 import pytest
 
+from acp_proxy import __all__ as acp_proxy_names
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, ConnectionRow, MessageRow
 from acp_proxy.recording import open_recording
@@ -317,6 +319,21 @@ def test_the_streams_come_back_as_the_documents_say(log: Path) -> None:
 
     for stream in STREAMS:
         assert names["stream"](str(log), 1, stream) == ask(log, "export", "--stream", stream)
+
+
+def test_the_python_examples_do_what_they_say(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(log.parent)
+    examples = doctest.DocTestParser().get_doctest(page("python.md"), {}, "python.md", None, 0)
+    told: list[str] = []
+
+    results = doctest.DocTestRunner().run(examples, out=told.append)
+
+    assert results.attempted > 25
+    assert "".join(told) == ""
+
+
+def test_every_public_name_is_described_for_python() -> None:
+    assert set(first_cells(section(page("python.md"), "From Python"))) == set(acp_proxy_names)
 
 
 # Interchange.

@@ -23,7 +23,7 @@ _COMMANDS = {
     "tool-call": "acp_proxy.cli.tool_call:tool_call",
     "permissions": "acp_proxy.cli.permissions:permissions",
     "terminals": "acp_proxy.cli.terminals:terminals",
-    "terminal": "acp_proxy.cli.terminals:terminal",
+    "terminal": "acp_proxy.cli.terminal:terminal",
     "pending": "acp_proxy.cli.pending:pending",
     "stats": "acp_proxy.cli.stats:stats",
     "timeline": "acp_proxy.cli.timeline:timeline",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.errors import AcpProxyError
+from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recorder.leftovers import Waiting, settle
@@ -34,6 +35,9 @@ at_option = click.option(
     metavar="POINT",
     help="Just after this message (17), so many before the last (-3), at a time (RFC 3339), or at "
     "seconds since the start, with a point or an s (4.25, 90s); default: the last.",
+)
+owner_option = click.option(
+    "--owner", type=click.Choice([owner.value for owner in Owner]), help="Only this owner's."
 )
 session_option = click.option("--session", metavar="ID", help="Only this session.")
 connection_argument = click.argument("connection", default="latest")
@@ -85,9 +89,9 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
-    from acp_proxy.views.tables import command_text
-
     for journal in waiting:
+        from acp_proxy.views.tables import command_text
+
         what = visible(command_text(journal.command))[:60] or journal.uuid
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "

@@ -15,6 +15,7 @@ from acp_proxy.events.vocabulary import (
     ModeChanged,
     PermissionAnswered,
     PromptAnswered,
+    PromptSent,
     ReplayEnded,
     RequestAnswered,
     SessionClosed,
@@ -24,6 +25,7 @@ from acp_proxy.wire.jsonrpc import Direction, Kind, Message
 
 INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
 _RESOURCE_NOT_FOUND = -32002
+_INVALID_REQUEST = -32600
 
 
 @dataclass(slots=True)
@@ -39,6 +41,8 @@ class OpenRequest:
         params: Those of its params that the answer needs.
         is_replay: It asked for a session's history.
         is_turn: Of a prompt: it began a turn (v1).
+        batch: The first message of the array that it came in, None when it came alone, or
+            when something in that array was answered.
 
     """
 
@@ -50,6 +54,7 @@ class OpenRequest:
     params: dict[str, Any] = field(default_factory=dict)
     is_replay: bool = False
     is_turn: bool = False
+    batch: int | None = None
 
 
 _SESSION_KEYS = ("cwd",)
@@ -60,6 +65,8 @@ KEPT_PARAMS = {
     "session/fork": _SESSION_KEYS,
     "session/archive": ("sessionId",),
     "session/set_mode": ("modeId",),
+    "session/request_permission": ("options",),
+    "session/prompt": ("prompt",),  # it may have to be read again
     "terminal/create": ("command", "args", "cwd", "outputByteLimit"),  # env may hold secrets
     "terminal/output": ("terminalId",),
     "terminal/wait_for_exit": ("terminalId",),
@@ -90,6 +97,53 @@ def read_answer(
     return events
 
 
+def read_again(seq: int, prompt: OpenRequest, version: int) -> list[Event]:
+    """Return the event of an open prompt that turns out to be of a version; none if it was so."""
+    if prompt.is_turn == (version == 1):
+        return []
+    prompt.is_turn = version == 1
+    blocks = prompt.params.get("prompt") if prompt.is_turn else []
+    notes = (f"the prompt of message {prompt.seq} is read again, as one of version {version}",)
+    return [
+        PromptSent(
+            seq,
+            prompt.session_id,
+            prompt.params,
+            notes,
+            blocks if type(blocks) is list else [],
+            prompt.is_turn,
+            prompt.seq,
+        )
+    ]
+
+
+def refuse(
+    seq: int, message: Message, request: OpenRequest, batch: int, versions: Versions
+) -> list[Event]:
+    """Return the events of a request in an array that was refused as a whole (I-08).
+
+    Nothing was done with it, so a prompt in it was none; the others are as if answered.
+    ``batch``: the first message of that array.
+    """
+    responder = Direction.AGENT if request.sender is Direction.CLIENT else Direction.CLIENT
+    events = read_again(seq, request, 2) if request.method == "session/prompt" else []
+    events += read_answer(seq, message, request, responder, versions)
+    note = f"the batch of message {batch} is refused as a whole, {request.method} with it"
+    events[0].notes = (note,)
+    return events
+
+
+def is_refusal(message: Message) -> bool:
+    """Tell whether an answer can be that to an array which is not accepted (acp-facts A.3)."""
+    error = _object(_payload(message))
+    return (
+        message.kind is Kind.ERROR
+        and message.id == "null"
+        and message.batch_index is None
+        and error.get("code") == _INVALID_REQUEST
+    )
+
+
 def orphan(seq: int, message: Message) -> list[Event]:
     """Return the event of an answer that nobody asked for."""
     notes = ("nobody asked for this answer",)
@@ -117,12 +171,13 @@ def _initialized(
 
 
 def _opened(
-    seq: int, request: OpenRequest, payload: Any, is_error: bool, _versions: Versions
+    seq: int, request: OpenRequest, payload: Any, is_error: bool, versions: Versions
 ) -> list[Event]:
     """Read the answer to new, load, resume or fork: seeds what the agent tells (acp-facts F.4)."""
     if is_error:
         return []
     answer = Patch(_object(payload), UNSET)
+    versions.learn(answer.payload, is_opening=True)
     session: Any = request.session_id
     if request.method in ("session/new", "session/fork"):
         session = answer.required("sessionId")
@@ -183,8 +238,10 @@ def _prompt_answered(
         ]
     answer = Patch(_object(payload), UNSET)
     version = versions.of_prompt_result(answer.payload)
+    again = read_again(seq, request, version)
     reason, id_ = answer.text("stopReason"), answer.text("messageId")
     return [
+        *again,
         PromptAnswered(
             seq,
             session,
@@ -194,7 +251,7 @@ def _prompt_answered(
             version == 1,
             reason if type(reason) is str else None,
             id_ if type(id_) is str else None,
-        )
+        ),
     ]
 
 
@@ -212,6 +269,8 @@ def _permission_answered(
     status = "other"
     if word == "selected" and type(option) is str:
         status = "selected"
+        if option not in _offered(request):
+            notes = ("the selected option was not offered: no approval",)
     elif word == "cancelled":
         status = "cancelled"
     else:
@@ -228,6 +287,14 @@ def _permission_answered(
             outcome,
         )
     ]
+
+
+def _offered(request: OpenRequest) -> list[Any]:
+    """Return the ids of the options that were to choose from."""
+    options = request.params.get("options")
+    if type(options) is not list:
+        return []
+    return [one.get("optionId") for one in options if type(one) is dict]
 
 
 def _elicitation_answered(

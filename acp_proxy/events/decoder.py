@@ -6,10 +6,19 @@ its payload in a general one, what is ignored leaves a note.
 """
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from acp_proxy.events import v1, v2
-from acp_proxy.events.answers import KEPT_PARAMS, OpenRequest, orphan, read_answer
+from acp_proxy.events.answers import (
+    KEPT_PARAMS,
+    OpenRequest,
+    is_refusal,
+    orphan,
+    read_again,
+    read_answer,
+    refuse,
+)
 from acp_proxy.events.event import UNSET, Event
 from acp_proxy.events.fields import Patch
 from acp_proxy.events.updates import ignored
@@ -29,6 +38,7 @@ from acp_proxy.events.vocabulary import (
 from acp_proxy.wire.correlation import Correlator
 from acp_proxy.wire.jsonrpc import Direction, Kind, Message
 
+_PROMPT = "session/prompt"
 # These name a session to change a list or ask about it, without having it on this connection
 # (acp-facts F.4); nes sessions are of another kind.
 _NOT_ATTACHING = (
@@ -63,12 +73,15 @@ class Decoder:
 
     """
 
-    __slots__ = ("_open", "seq", "versions")
+    __slots__ = ("_batches", "_open", "_prompts", "seq", "versions")
 
     def __init__(self) -> None:
         self.seq = 0
         self.versions = Versions()
         self._open = Correlator[OpenRequest]()
+        self._prompts: dict[str, list[OpenRequest]] = {}  # the open ones, by session
+        # Requests of arrays of which nothing is answered, by sender and first message.
+        self._batches: dict[tuple[Direction, int], list[OpenRequest]] = {}
 
     def add(self, direction: Direction, message: Message) -> list[Event]:
         """Return the events of the next message: one at least."""
@@ -79,10 +92,7 @@ class Decoder:
         if kind is Kind.REQUEST:
             return self._request(direction, message)
         if kind is Kind.RESULT or kind is Kind.ERROR:
-            answered = self._open.response(direction, message.id or "")
-            if answered is None:
-                return orphan(self.seq, message)
-            return read_answer(self.seq, message, answered.request, direction, self.versions)
+            return self._answer(direction, message)
         notes = (message.reason,) if message.reason is not None else ()
         return [LineWritten(self.seq, None, message.value, notes)]
 
@@ -93,6 +103,40 @@ class Decoder:
     def reopen(self, request: OpenRequest) -> None:
         """Take a request up again that ``open_requests`` of an earlier decoder gave."""
         self._open.request(request.sender, request.id, request)
+        if request.method == _PROMPT and request.session_id is not None:
+            self._prompts.setdefault(request.session_id, []).append(request)
+        if request.batch is not None:
+            self._batches.setdefault((request.sender, request.batch), []).append(request)
+
+    # Answers.
+
+    def _answer(self, direction: Direction, message: Message) -> list[Event]:
+        answered = self._open.response(direction, message.id or "")
+        if answered is not None:
+            request = answered.request
+            self._close(request)
+            return read_answer(self.seq, message, request, direction, self.versions)
+        unanswered = [batch for batch in self._batches if batch[0] is not direction]
+        if not unanswered or not is_refusal(message):
+            return orphan(self.seq, message)
+        oldest = min(unanswered, key=itemgetter(1))
+        events: list[Event] = []
+        for request in self._batches[oldest]:
+            self._open.drop(request.sender, request.id, request)
+            self._close(request)
+            events += refuse(self.seq, message, request, oldest[1], self.versions)
+        return events
+
+    def _close(self, request: OpenRequest) -> None:
+        """Forget an open request; the array that it came in is not refused as a whole then."""
+        prompts = self._prompts.get(request.session_id or "", [])
+        if request in prompts:
+            prompts.remove(request)
+            if not prompts:
+                del self._prompts[request.session_id or ""]
+        if request.batch is not None:
+            for member in self._batches.pop((request.sender, request.batch), ()):
+                member.batch = None
 
     # Notifications.
 
@@ -133,7 +177,17 @@ class Decoder:
         events = read(seq, session, update)
         if (note := self.versions.other_version_note(version)) is not None:
             events[0].notes = (*events[0].notes, note)
-        return events
+        return [*self._prompts_again(session, version), *events]
+
+    def _prompts_again(self, session: str, version: int) -> list[Event]:
+        """Read the open prompts of a session again if an update tells that they were misread."""
+        if not self._prompts or (right := self.versions.reads_prompts_as(version)) is None:
+            return []
+        return [
+            event
+            for prompt in self._prompts.get(session, ())
+            for event in read_again(self.seq, prompt, right)
+        ]
 
     # Requests.
 
@@ -143,8 +197,11 @@ class Decoder:
         request = OpenRequest(direction, message.id or "", self.seq, method, session)
         if (kept := KEPT_PARAMS.get(method)) is not None:
             request.params = {key: params[key] for key in kept if key in params}
-        self._open.request(direction, request.id, request)
+        if message.batch_index is not None:
+            request.batch = self.seq - message.batch_index
+        self.reopen(request)
         self.versions.of_method(method)
+        self.versions.learn(params)
         read = _REQUESTS.get((direction, method))
         if method == "elicitation/create" and direction is Direction.AGENT:
             return [ElicitationRequested(self.seq, session, params, ())]
@@ -159,6 +216,8 @@ class Decoder:
         patch = Patch(params, UNSET)
         prompt = patch.blocks("prompt")
         request.is_turn = self.versions.spoken == 1
+        if request.is_turn and self.versions.negotiated is not None:
+            request.params = {}  # certain: it need not be read again
         return [
             PromptSent(
                 self.seq,
@@ -209,7 +268,7 @@ class Decoder:
 
 
 _REQUESTS = {
-    (Direction.CLIENT, "session/prompt"): Decoder._prompt,
+    (Direction.CLIENT, _PROMPT): Decoder._prompt,
     (Direction.CLIENT, "session/load"): Decoder._history,
     (Direction.CLIENT, "session/resume"): Decoder._history,
     (Direction.AGENT, "session/request_permission"): Decoder._permission,

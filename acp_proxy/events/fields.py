@@ -12,6 +12,11 @@ _BLOCK_KEYS = {
     "audio": ("data", "mimeType"),
     "resource_link": ("name", "uri"),
 }  # the strings that a content block of a known type must have
+_PLAN_KEYS: dict[str, tuple[str, type]] = {
+    "items": ("entries", list),
+    "file": ("uri", str),
+    "markdown": ("content", str),
+}  # what a plan of a known type must have
 BLOCK_TYPES = frozenset({*_BLOCK_KEYS, "resource"})
 """Content blocks of both versions."""
 ITEM_TYPES = frozenset({"content", "diff", "terminal"})
@@ -101,6 +106,28 @@ class Patch:
         """Return content blocks, noting those that are malformed."""
         return self._judged(key, block_fault)
 
+    def commands(self, key: str = "availableCommands") -> ArrayPatch:
+        """Return available commands, noting those that are malformed."""
+        return self._judged(key, _command_fault)
+
+    def options(self, key: str = "configOptions") -> ArrayPatch:
+        """Return configuration options of either version, noting those that are malformed."""
+        return self._judged(key, _option_fault)
+
+    def entries(self, key: str = "entries") -> ArrayPatch:
+        """Return a plan's entries, noting those that are malformed."""
+        return self._judged(key, _entry_fault)
+
+    def nested(self, key: str, **wanted: tuple[type, ...]) -> ObjectPatch:
+        """Return an object field; one without the members it needs counts as omitted (C.2)."""
+        value = self.object(key)
+        if type(value) is dict:
+            for name, types in wanted.items():
+                if type(value.get(name)) not in types:
+                    self.note(f"{key} has no {name}: ignored")
+                    return UNSET
+        return value
+
     def locations(self) -> ArrayPatch:
         """Return a tool call's locations, noting those that are malformed (I-27)."""
         return self._judged("locations", _location_fault)
@@ -164,6 +191,39 @@ def item_fault(item: object) -> str | None:
         or (type(item.get("path")) is str and type(item.get("newText")) is str)
     ):
         return "diff with neither changes nor path and newText"
+    return None
+
+
+def plan_fault(plan: dict[str, Any]) -> str | None:
+    """Return what is wrong with the plan of an update, None when nothing is; unknown types are not."""
+    kind = plan.get("type")
+    if type(plan.get("planId")) is not str or type(kind) is not str:
+        return "plan without planId or type"
+    key, wanted = _PLAN_KEYS.get(kind, ("type", str))
+    return None if type(plan.get(key)) is wanted else f"{kind} without {key}"
+
+
+def _command_fault(command: object) -> str | None:
+    return _lacks(command, "name", "description")
+
+
+def _option_fault(option: object) -> str | None:
+    if type(option) is dict and type(option.get("configId")) is str:  # version 2
+        return _lacks(option, "name")
+    return _lacks(option, "id", "name")
+
+
+def _entry_fault(entry: object) -> str | None:
+    return _lacks(entry, "content", "priority", "status")
+
+
+def _lacks(thing: object, *keys: str) -> str | None:
+    """Return which of the strings that it must have an object lacks."""
+    if type(thing) is not dict:
+        return "no object"
+    for key in keys:
+        if type(thing.get(key)) is not str:
+            return f"without {key}"
     return None
 
 

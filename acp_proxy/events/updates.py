@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_proxy.events.event import UNSET, Event, MetaRule, Unset
-from acp_proxy.events.fields import Patch, block_fault
+from acp_proxy.events.fields import Patch, block_fault, plan_fault
 from acp_proxy.events.vocabulary import (
     CommandsChanged,
     CompactionSummaryAdded,
@@ -20,7 +20,9 @@ from acp_proxy.events.vocabulary import (
     UpdateReceived,
     UsageChanged,
 )
+from acp_proxy.wire.exact_json import ExactFloat
 
+_NUMBERS = (int, float, ExactFloat)
 Reading = Callable[[int, str, dict[str, Any]], list[Event]]
 """From seq, session and update to events."""
 
@@ -52,7 +54,7 @@ def block_of(patch: Patch) -> Any:
 def commands(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     """Read an ``available_commands_update``."""
     patch = Patch(update, UNSET)
-    found = patch.array("availableCommands")
+    found = patch.commands()
     if type(found) is not list:
         patch.note("availableCommands is missing: the message changes nothing")
         return ignored(seq, session, patch)
@@ -62,7 +64,7 @@ def commands(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
 def config_options(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     """Read a ``config_option_update``."""
     patch = Patch(update, UNSET)
-    found = patch.array("configOptions")
+    found = patch.options()
     if type(found) is not list:
         patch.note("configOptions is missing: the message changes nothing")
         return ignored(seq, session, patch)
@@ -99,7 +101,7 @@ def usage(null: Unset | None) -> Reading:
             if type(update.get(key)) is not int:
                 patch.note(f"{key} is missing or no integer: the message changes nothing")
                 return ignored(seq, session, patch)
-        cost = patch.object("cost")
+        cost = patch.nested("cost", amount=_NUMBERS, currency=(str,))
         found = {key: value for key, value in untagged(update).items() if key != "cost"}
         return [UsageChanged(seq, session, update, tuple(patch.notes), found, cost)]
 
@@ -166,7 +168,7 @@ def subagent(rule: MetaRule) -> Reading:
             patch.text("title"),
             patch.text("description"),
             patch.object("capabilities"),
-            patch.object("state"),
+            patch.nested("state", state=(str,)),
             patch.text("cwd"),
             patch.array("additionalDirectories"),
             patch.object("_meta"),
@@ -219,9 +221,14 @@ def plan_update(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     """Read a ``plan_update``: the plan is replaced whole, whatever its type."""
     patch = Patch(update, UNSET)
     plan = patch.object("plan")
-    if type(plan) is not dict or type(plan.get("planId")) is not str:
-        patch.note("plan is missing or has no planId: the message changes nothing")
+    fault = plan_fault(plan) if type(plan) is dict else "plan is missing"
+    if type(plan) is not dict or fault is not None:
+        patch.note(f"{fault}: the message changes nothing")
         return ignored(seq, session, patch)
+    if plan["type"] == "items":
+        inner = Patch(plan, UNSET)
+        inner.entries()
+        patch.notes += inner.notes
     return [PlanUpdated(seq, session, update, tuple(patch.notes), plan["planId"], plan)]
 
 

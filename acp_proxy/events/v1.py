@@ -49,7 +49,10 @@ def _chunk(role: Role) -> Reading:
 
 def tool_call(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     """Read a ``tool_call``: the call is made, or made anew (I-17)."""
-    return _read_tool_call(ToolCallRestarted, seq, session, update)
+    events = _read_tool_call(ToolCallRestarted, seq, session, update)
+    if update.get("title") is None:
+        events[0].notes = ("title is missing, which version 1 wants", *events[0].notes)
+    return events
 
 
 def tool_call_update(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
@@ -145,10 +148,10 @@ def _meta_terminal(
 
 def _plan(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
     patch = Patch(update, UNSET)
-    if type(patch.array("entries")) is not list:
+    if type(patch.entries()) is not list:
         patch.note("entries is missing: the message changes nothing")
         return ignored(seq, session, patch)
-    return [PlanUpdated(seq, session, update, (), None, untagged(update))]
+    return [PlanUpdated(seq, session, update, tuple(patch.notes), None, untagged(update))]
 
 
 def _mode(seq: int, session: str, update: dict[str, Any]) -> list[Event]:

@@ -7,6 +7,7 @@ that exists in one version only is read by that version, whatever was agreed on.
 
 from typing import Any
 
+from acp_proxy.events.evidence import evidence_of
 from acp_proxy.events.labels import (
     V1_ONLY_METHODS,
     V1_ONLY_UPDATES,
@@ -53,16 +54,25 @@ class Versions:
         if type(version) is int or type(version) is str:
             self.negotiated = version
             return version
-        if "agentCapabilities" in result:
-            self.guess(1)
+        if "agentCapabilities" in result:  # the answer counts for more than the question
+            self.guessed = 1
         elif "capabilities" in result:
-            self.guess(2)
+            self.guessed = 2
         return None
 
     def guess(self, version: int) -> None:
         """Take evidence; the first decides."""
         if self.guessed is None:
             self.guessed = version
+
+    def learn(self, payload: dict[str, Any], *, is_opening: bool = False) -> None:
+        """Take the shape of params, an update or a result as evidence, while there is no other.
+
+        ``is_opening``: it is a result that opens a session, where version 2 tells commands.
+        """
+        if self.negotiated is None and self.guessed is None:
+            is_second = is_opening and "availableCommands" in payload
+            self.guessed = 2 if is_second else evidence_of(payload)
 
     def of_method(self, method: str) -> int:
         """Return the version of a request or notification, and learn from it."""
@@ -75,26 +85,32 @@ class Versions:
         return self.agreed
 
     def of_permission(self, params: dict[str, Any]) -> int:
-        """Return the version of a permission request: a root ``toolCall`` is v1, a subject v2."""
-        if "subject" in params:
-            version = 2
+        """Return the version of a permission request: a root ``toolCall`` is v1, a subject v2.
+
+        A root ``toolCall`` beside a title is of an early draft of version 2 (I-41): evidence
+        for that, but read as the only thing it can mean.
+        """
+        if "subject" in params or "title" in params:
+            self.guess(2)
         elif "toolCall" in params:
-            version = 1
+            self.guess(1)
         else:
-            return 2 if "title" in params else self.agreed
-        self.guess(version)
-        return version
+            return self.agreed
+        return 1 if "toolCall" in params and "subject" not in params else 2
 
     def of_prompt_result(self, result: dict[str, Any]) -> int:
-        """Return the version of a prompt's answer: ``stopReason`` is v1, ``messageId`` v2."""
+        """Return the version of a prompt's answer: ``stopReason`` is v1, ``messageId`` v2.
+
+        Neither is what an early draft of version 2 answers (I-11); version 1 may not.
+        """
         if "stopReason" in result:
             version = 1
-        elif "messageId" in result:
+        elif "messageId" in result or self.negotiated is None:
             version = 2
         else:
             return self.spoken
         self.guess(version)
-        return version
+        return version if version == 1 or "messageId" in result else self.spoken
 
     def of_update(self, tag: str, update: dict[str, Any]) -> int:
         """Return the version of a ``session/update``, and learn from it."""
@@ -105,6 +121,7 @@ class Versions:
         if tag in V2_ONLY_UPDATES:
             self.guess(2)
             return 2
+        self.learn(update)
         if tag == "tool_call_update":
             if "capabilities" in update or update.get("status") in _V2_STATUSES:
                 self.guess(2)
@@ -113,6 +130,18 @@ class Versions:
             self.guess(1)
             return 1
         return self.agreed
+
+    def reads_prompts_as(self, version: int) -> int | None:
+        """Return the version that open prompts were of, now that an update is of ``version``.
+
+        None: that update does not tell. It tells when the agent answered 2 but what it sent
+        first is of version 1, and when nothing was agreed on but now there is evidence.
+        """
+        if self.negotiated is None:
+            return None if self.guessed is None else self.spoken
+        if version == self.agreed or version != 1:
+            return None
+        return 1 if self.guessed == 1 or self.saw_tool_call else None
 
     def other_version_note(self, version: int) -> str | None:
         """Return a note when something was read by another version than was agreed on."""

@@ -117,10 +117,14 @@ class NoticeGiven(Event):
 
 @dataclass(slots=True)
 class PromptSent(Event):
-    """The client sent a prompt. In v1 it begins a turn and is the user's message (acp-facts F.1)."""
+    """The client sent a prompt. In v1 it begins a turn and is the user's message (acp-facts F.1).
+
+    ``prompt_seq``: it was sent in that message and is read again, as only now the version is known.
+    """
 
     prompt: list[Any]
     is_turn: bool
+    prompt_seq: int | None = None
 
 
 @dataclass(slots=True)

@@ -189,6 +189,12 @@ class Output:
         del self._data[: self.saved - self._gone]
         self._gone = self.saved
 
+    def tail(self, start: int) -> bytes:
+        """Return the bytes from a place on, without a copy of those before it."""
+        if start < self._gone:
+            raise RuntimeError("these bytes are in the log only")
+        return bytes(memoryview(self._data)[start - self._gone :])
+
     def __len__(self) -> int:
         return self._gone + len(self._data)
 

@@ -67,11 +67,67 @@ def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
 
 def prompted(session: "Session", event: "PromptSent") -> None:
     """Open a v1 prompt's message: the prompt itself is what the user said."""
-    message = Message(Role.USER.value, None, event.seq, event.seq, Blocks(event.prompt))
+    seq = event.seq if event.prompt_seq is None else event.prompt_seq
+    message = Message(Role.USER.value, None, seq, seq, Blocks(event.prompt))
     message.echoed = [0, 0]
-    session.open_message = session.open_prompt = len(session.messages)
-    session.messages.append(message)
+    place = put(session, message)
+    if place == len(session.messages) - 1:
+        session.open_message = place
+    else:
+        _move_open(session, place, 1)
+    session.open_prompt = place
     session.touch(message)
+
+
+def put(session: "Session", message: Message) -> int:
+    """Put a message where it belongs by its first mention, the end but for a prompt read again.
+
+    Returns:
+        Its place. Those of ``message_places`` are right then.
+
+    """
+    place = len(session.messages)
+    while place and session.messages[place - 1].first_seq > message.first_seq:
+        place -= 1
+    if place < len(session.messages):
+        _move_known(session, place, 1)
+    session.messages.insert(place, message)
+    return place
+
+
+def unprompted(session: "Session", seq: int) -> None:
+    """Take a prompt's message away: the agent tells what was said, or that nothing was."""
+    for place in range(len(session.messages) - 1, -1, -1):
+        message = session.messages[place]
+        if message.first_seq < seq:
+            return
+        if message.first_seq == seq and message.echoed is not None:
+            del session.messages[place]
+            if session.changed is not None:
+                session.changed[session.key + message.number] = None
+            if message.message_id is not None:
+                session.message_places.pop((message.role, message.message_id), None)
+            if session.open_message == place:
+                session.open_message = None
+            if session.open_prompt == place:
+                session.open_prompt = None
+            _move_known(session, place, -1)
+            _move_open(session, place, -1)
+            return
+
+
+def _move_known(session: "Session", start: int, by: int) -> None:
+    places = session.message_places
+    for key, place in places.items():
+        if place >= start:
+            places[key] = place + by
+
+
+def _move_open(session: "Session", start: int, by: int) -> None:
+    if session.open_message is not None and session.open_message >= start:
+        session.open_message += by
+    if session.open_prompt is not None and session.open_prompt >= start:
+        session.open_prompt += by
 
 
 def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:

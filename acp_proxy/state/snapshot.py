@@ -18,7 +18,7 @@ from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
 from acp_proxy.state.fold import State
 from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed
-from acp_proxy.state.messages import Message
+from acp_proxy.state.messages import Message, put
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
 from acp_proxy.state.terminals import Terminal
@@ -238,8 +238,11 @@ def _restore(session: Session, number: int, kind: str, values: list[Any], stored
             else Blocks.stored(stored.tails, saved, stored.since)
         )
     thing = type_(*values, number=number)
-    if type_ is Message and thing.message_id is not None:
-        session.message_places[thing.role, thing.message_id] = len(session.messages)
+    if type_ is Message:
+        at = put(session, thing)  # a prompt that was read again has a later number
+        if thing.message_id is not None:
+            session.message_places[thing.role, thing.message_id] = at
+        return
     name, key = _PLACES[type_]
     place = getattr(session, name)
     if key is None:

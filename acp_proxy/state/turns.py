@@ -41,23 +41,40 @@ class Prompt:
 
 
 def prompted(session: "Session", event: "PromptSent") -> None:
-    """Begin a v1 turn, or let a v2 prompt wait for its turn."""
+    """Begin a v1 turn, or let a v2 prompt wait for its turn.
+
+    A prompt that is read again gets what it should have had, at its own place. A turn
+    that it began stays one: it ends as those of the other version do.
+    """
+    seq = event.seq if event.prompt_seq is None else event.prompt_seq
+    turn = None if event.prompt_seq is None else _of_prompt(session, seq)
     if event.is_turn:
-        _begun(session, Turn(event.seq, event.seq, is_prompted=True))
+        session.prompts.pop(seq, None)
+        if turn is None:
+            turn = Turn(seq, seq)
+            session.turns.append(turn)
+        turn.is_prompted = True
+        session.touch(turn)
         messages.prompted(session, event)
+        return
+    if event.prompt_seq is not None:
+        messages.unprompted(session, seq)
+    if turn is not None:
+        turn.is_prompted = False
+        session.touch(turn)
         return
     turn = _running(session)
     if turn is not None and turn.prompt_seq is None:
-        turn.prompt_seq = event.seq
+        turn.prompt_seq = seq
         session.touch(turn)
     else:
-        session.prompts[event.seq] = Prompt(event.seq)
+        session.prompts[seq] = Prompt(seq)
 
 
 def answered(session: "Session", event: "PromptAnswered") -> None:
     """End a v1 turn; in v2 learn the message, or that there is none."""
     turn = _of_prompt(session, event.prompt_seq)
-    if event.is_turn:
+    if event.is_turn or (event.error is not None and _began(turn)):
         if turn is None:  # asked as in v2, answered as in v1
             turn = Turn(event.prompt_seq, event.prompt_seq, is_prompted=True)
             _begun(session, turn)
@@ -100,6 +117,11 @@ def activity_changed(session: "Session", event: "ActivityChanged") -> None:
 def _begun(session: "Session", turn: Turn) -> None:
     session.turns.append(turn)
     session.touch(turn)
+
+
+def _began(turn: Turn | None) -> bool:
+    """Tell whether it was a prompt itself that began a turn, which was then read as v2."""
+    return turn is not None and turn.started_seq == turn.prompt_seq
 
 
 def _running(session: "Session") -> Turn | None:

@@ -12,6 +12,9 @@ from acp_proxy.views.units import duration, since_start
 from acp_proxy.wire import jsontext
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow, MessageRow
 
 _LONGEST_PAGE = 1024 * 1024
@@ -19,7 +22,11 @@ _SHOWN = 64 * 1024
 
 
 def message_page(
-    connection: "ConnectionRow", row: "MessageRow", other: "MessageRow | None", offset: int
+    connection: "ConnectionRow",
+    row: "MessageRow",
+    other: "MessageRow | None",
+    offset: int,
+    events: "Iterable[Event]",
 ) -> str:
     """Return a message with all that is known of it.
 
@@ -28,6 +35,7 @@ def message_page(
         row: The message, with its whole frame unless that is very long.
         other: The request that it answers, or its answer.
         offset: Where its frame begins in its stream.
+        events: What it means.
 
     """
     facts = [
@@ -48,13 +56,22 @@ def message_page(
         ("batch", None if row.batch_index is None else f"member {row.batch_index} of a batch"),
         ("bytes", f"{row.size} at byte {offset} of what the {_writer(row)} wrote"),
     ]
+    for event in events:
+        facts.append(("event", type(event).__name__))
+        facts += [("note", note) for note in event.notes]
     lines = [f"{name + ':':12}{visible(str(value))}" for name, value in facts if value is not None]
     return "\n".join([*lines, "", _body(row)])
 
 
-def message_detail(row: "MessageRow", other: "MessageRow | None") -> dict[str, Any]:
-    """Return a message as ``show --json`` does: with its exact bytes, and its other half's seq."""
+def message_detail(
+    row: "MessageRow", other: "MessageRow | None", events: "Iterable[Event]"
+) -> dict[str, Any]:
+    """Return a message as ``show --json`` does: with its exact bytes, other half, and events."""
     detail = message_object(row, preview(row))
+    detail["events"] = [  # a note may quote what no JSON library writes: half of a surrogate pair
+        {"event": type(event).__name__, "notes": [visible(note) for note in event.notes]}
+        for event in events
+    ]
     if row.kind == "request":
         detail["answerSeq"] = None if other is None else other.seq
     if len(row.raw) == row.size:

@@ -63,7 +63,7 @@ def with_belongings(document: Thing, id_: str) -> Thing:
 def tool_call_page(session: Thing, times: Times) -> str:
     """Return the one tool call of a session that ``with_belongings`` gave."""
     [call] = session["toolCalls"]
-    lines = _facts(
+    lines = facts(
         ("tool call", call["toolCallId"]),
         ("session", session["sessionId"]),
         ("title", call.get("title")),
@@ -86,21 +86,29 @@ def tool_call_page(session: Thing, times: Times) -> str:
     for permission in session["permissions"]:
         lines += ["", *_permission(permission, times)]
     for terminal in session["terminals"]:
-        lines += ["", *terminal_lines(terminal, times)]
+        lines += ["", *terminal_lines(None, terminal, times)]
     return "\n".join(lines)
 
 
 def terminal_page(session_id: str, terminal: Thing, times: Times) -> str:
     """Return a terminal with its output, control sequences made visible."""
-    lines = terminal_lines(terminal, times)
-    lines[1:1] = _facts(("session", session_id))
-    return "\n".join(lines)
+    return "\n".join(terminal_lines(session_id, terminal, times))
 
 
-def terminal_lines(terminal: Thing, times: Times) -> list[str]:
-    """Return the lines of a terminal."""
-    lines = _facts(
+def terminal_lines(session_id: str | None, terminal: Thing, times: Times) -> list[str]:
+    """Return the lines of a terminal; the session is not told when it is None."""
+    lines = terminal_facts(session_id, terminal, times)
+    output = output_bytes(terminal)
+    if output:
+        lines += ["", *_indented(output_text(output))]
+    return lines
+
+
+def terminal_facts(session_id: str | None, terminal: Thing, times: Times) -> list[str]:
+    """Return the lines of a terminal that stand before its output."""
+    return facts(
         ("terminal", terminal["terminalId"]),
+        ("session", session_id),
         ("owner", terminal["owner"]),
         ("command", terminal_command(terminal) or None),
         ("cwd", terminal.get("cwd")),
@@ -108,10 +116,6 @@ def terminal_lines(terminal: Thing, times: Times) -> list[str]:
         ("messages", _span(terminal, times)),
         ("output", output_size(terminal)),
     )
-    output = output_bytes(terminal)
-    if output:
-        lines += ["", *_indented(output_text(output))]
-    return lines
 
 
 def output_text(output: bytes) -> str:
@@ -141,7 +145,7 @@ def _permission(permission: Thing, times: Times) -> list[str]:
     waited = duration(took(times, permission["seq"], permission.get("answeredSeq")))
     after = f" after {waited}" if waited else ""
     by = f", message {permission['answeredSeq']}" if "answeredSeq" in permission else ""
-    return _facts(
+    return facts(
         ("permission", f"asked in message {permission['seq']}"),
         ("for", permission_title(permission) or None),
         ("because", permission.get("description")),
@@ -176,8 +180,9 @@ def _indented(text: str) -> list[str]:
     return [f"  {line}".rstrip() for line in visible_lines(text).rstrip("\n").split("\n")]
 
 
-def _facts(*facts: tuple[str, Any]) -> list[str]:
-    return [f"{name + ':':12}{_one(value)}" for name, value in facts if value is not None]
+def facts(*told: tuple[str, Any]) -> list[str]:
+    """Return a line for each fact that has a value, harmless."""
+    return [f"{name + ':':12}{_one(value)}" for name, value in told if value is not None]
 
 
 def _one(value: Any) -> str:

@@ -75,6 +75,15 @@ class Correlator(Generic[T]):
             del self._open[key]
         return Answered(entry.request, entry.shared, entry.cancelled)
 
+    def drop(self, sender: Direction, id_text: str, request: T) -> None:
+        """Close one request, the very object, without an answer of its own."""
+        key = (sender, _key(id_text))
+        left = deque(entry for entry in self._open.get(key, ()) if entry.request is not request)
+        if left:
+            self._open[key] = left
+        else:
+            self._open.pop(key, None)
+
     def cancel(self, sender: Direction, id_text: str) -> None:
         """Note that ``sender`` takes back its own request (``$/cancel_request``)."""
         for entry in self._open.get((sender, _key(id_text)), ()):

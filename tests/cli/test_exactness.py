@@ -86,3 +86,31 @@ def test_ids_pair_by_type_and_exact_value(tmp_path: Path) -> None:
     ] + [None]
     assert all(row["from"] != asked[row["requestSeq"]]["from"] for row in answered[:-1])
     assert "orphan" in answered[-1]["flags"]
+
+
+INPUT = (
+    f'{{"n":{"7" * 40},"e":1e400,"f":false,"z":0,"o":1,"p":1.0,"q":1.50,"u":18446744073709551616,'
+    '"s":"\\ud83d","d":{"x":[null,{"y":null}]},"m":-0.0}'
+)
+
+
+def test_values_of_the_state_are_exact_wherever_they_are_printed(tmp_path: Path) -> None:
+    def call(fields: str) -> dict[str, str]:
+        update = f'{{"sessionUpdate":"tool_call_update","toolCallId":"t",{fields}}}'
+        params = f'{{"sessionId":"s","update":{update}}}'
+        line = f'{{"jsonrpc":"2.0","method":"session/update","params":{params}}}'
+        return {"from": "agent", "data": line}
+
+    lines = [call('"rawInput":{"f":0,"p":1}'), call(f'"rawInput":{INPUT}'), call('"rawOutput":[0]')]
+    log = tmp_path / "log.db"
+    invoke("import", "-", "--log", log, stdin="\n".join(map(json.dumps, lines)).encode())
+
+    for words in (["state"], ["tool-calls"], ["tool-call", "t"]):
+        assert f'"rawInput":{INPUT}' in invoke(*words, "--json", "--log", log).stdout
+    history = invoke("tool-call", "t", "--history", "--json", "--log", log).stdout
+    told = invoke("diff", "1", "--at", "1", "--at", "2", "--json", "--log", log).stdout
+    for text in (history, told):
+        assert '"before":0,"after":false' in text
+        assert '"before":1,"after":1.0' in text
+        assert f'"after":{"7" * 40}' in text
+        assert '"after":{"x":[null,{"y":null}]}' in text

@@ -52,7 +52,7 @@ def test_the_payload_of_an_update_is_in_its_event(version: int, tag: str) -> Non
         "sessionId": "child", "content": {"type": "text", "text": "a"}, "status": "completed",
         "severity": "info", "title": "T", "state": "idle", "used": 1, "size": 2, "data": "",
         "availableCommands": [], "configOptions": [], "entries": [], "currentModeId": "m",
-        "plan": {"planId": "p"}, "_new": {"deep": [None]}, "_meta": {"k": None},
+        "plan": {"planId": "p", "type": "_x"}, "_new": {"deep": [None]}, "_meta": {"k": None},
     }  # fmt: skip
 
     [event, *_] = Decoding(version).update(tag, **update)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,11 @@ from acp_proxy.events.vocabulary import UpdateReceived
 from acp_proxy.wire.jsonrpc import Direction
 from tests.conftest import SHARED
 from tests.events.decoding import Decoding
+from tests.state.folding import Folding
 from tests.strategies import json_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDER = SHARED / "schema"
 _AGENT = Direction.AGENT
@@ -116,6 +120,33 @@ def test_a_valid_update_is_named_whole_and_leaves_no_note(name: str, data: st.Da
     assert json.dumps(events[0].raw) == json.dumps(update)
     # A line 0 is in the schema of version 1, and no line by its text (I-27).
     assert not [note for event in events for note in event.notes if "from 1" not in note]
+
+
+def _nodes(value: Any) -> Iterator[str]:
+    """Yield every value within a document as text."""
+    yield json.dumps(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from _nodes(one)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(st.data())
+def test_what_a_valid_update_says_is_in_the_state(name: str, data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(_updates(name)))
+    update = data.draw(_values(name, kind))
+    folding = Folding(int(name[1]))
+    folding.line(_AGENT, _line(update))
+    folding.restart()
+
+    found = set(_nodes(folding.document()))
+    if update["sessionUpdate"] == "plan_removed":
+        return
+    for key, value in update.items():
+        if value is None or key.startswith("_") or key == "sessionUpdate":
+            continue  # what clears, what is the message's own, and the name of the event
+        said = value["data"] if key == "output" else value  # its bytes; its _meta may be empty
+        assert json.dumps(said) in found, key
 
 
 def _line(update: dict[str, Any]) -> bytes:

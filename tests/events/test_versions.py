@@ -76,9 +76,78 @@ EVIDENCE: dict[str, tuple[Any, int]] = {
     "messageId": (lambda d: d.ask("session/prompt", {"sessionId": "s"}, {"messageId": "m"}), 2),
     "agentCapabilities": (lambda d: d.ask("initialize", {}, {"agentCapabilities": {}}), 1),
     "capabilities": (lambda d: d.ask("initialize", {}, {"capabilities": {}}), 2),
+    "an empty answer to a prompt": (lambda d: d.ask("session/prompt", {"sessionId": "s"}, {}), 2),
+    "a question with info": (
+        lambda d: d.client(id=1, method="initialize", params={"protocolVersion": 2, "info": {}}), 2
+    ),
+    "a question with clientInfo": (
+        lambda d: d.client(id=1, method="initialize", params={"clientInfo": {}, "info": {}}), 1
+    ),
+    "the answer over the question": (
+        lambda d: d.ask(
+            "initialize", {"protocolVersion": 2, "info": {}}, {"agentCapabilities": {}}
+        ), 1
+    ),
+    "replayFrom": (
+        lambda d: d.client(id=1, method="session/resume", params={"replayFrom": {"type": "start"}}), 2
+    ),
+    "a server with type": (lambda d: d.client(id=1, method="session/new", params={
+        "mcpServers": [{"type": "http"}, {"type": "stdio", "command": "/c"}]}), 2),
+    "a server without": (lambda d: d.client(id=1, method="session/new", params={
+        "mcpServers": [7, {"command": "/c"}]}), 1),
+    "commands in an answer": (
+        lambda d: d.ask("session/new", {}, {"sessionId": "s", "availableCommands": []}), 2
+    ),
+    "options in an answer": (
+        lambda d: d.ask("session/new", {}, {"sessionId": "s", "configOptions": [{"configId": "c"}]}), 2
+    ),
+    "configId": (lambda d: d.update("config_option_update", configOptions=[{"configId": "c"}]), 2),
+    "an option's id": (lambda d: d.update("config_option_update", configOptions=[{"id": "c"}]), 1),
+    "groupId": (lambda d: d.update(
+        "config_option_update", configOptions=[{"options": [{"groupId": "g"}]}]), 2),
+    "a command's input": (lambda d: d.update(
+        "available_commands_update", availableCommands=[{"input": {"type": "text"}}]), 2),
+    "changes": (lambda d: d.update(
+        "tool_call_update", toolCallId="t", content=[{"type": "diff", "changes": []}]), 2),
+    "newText": (lambda d: d.update(
+        "tool_call_update", toolCallId="t", content=[{"type": "diff", "newText": ""}]), 1),
+    "capabilities of a call": (
+        lambda d: d.update("tool_call_update", toolCallId="t", capabilities={}), 2
+    ),
+    "cancelled": (lambda d: d.update("tool_call_update", toolCallId="t", status="cancelled"), 2),
+    "the title of a permission": (lambda d: d.permission(title="T"), 2),
+    "an early draft's permission": (
+        lambda d: d.permission(title="T", toolCall={"toolCallId": "t"}), 2
+    ),
     "subject": (lambda d: d.permission(title="T", subject={"type": "_x"}), 2),
     "toolCall": (lambda d: d.permission(toolCall={"toolCallId": "t"}), 1),
 }  # fmt: skip
+
+
+NEUTRAL: dict[str, Any] = {
+    "a plain option": lambda d: d.update("config_option_update", configOptions=[{"name": "c"}]),
+    "a plain command": lambda d: d.update(
+        "available_commands_update", availableCommands=[{"name": "c", "input": {"hint": "h"}}]),
+    "a server of another kind": lambda d: d.client(
+        id=1, method="session/new", params={"mcpServers": [{"type": "http", "url": "u"}]}),
+    "a call": lambda d: d.update("tool_call_update", toolCallId="t", title="T"),
+    "what is no list": lambda d: d.update("config_option_update", configOptions={"configId": 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_what_both_versions_have_is_no_evidence(name: str) -> None:
+    decoding = Decoding()
+    NEUTRAL[name](decoding)
+
+    assert decoding.decoder.versions.guessed is None
+
+
+def test_evidence_counts_for_nothing_once_a_version_was_agreed_on() -> None:
+    decoding = Decoding(1)
+    decoding.update("config_option_update", configOptions=[{"configId": "c"}])
+
+    assert reads_null_as(decoding) == 1
 
 
 @pytest.mark.parametrize("name", EVIDENCE)

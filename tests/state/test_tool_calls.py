@@ -1,9 +1,11 @@
 """Tool calls, by the rules of acp-facts C.2, C.3 and D, in both versions."""
 
+import json
 from typing import Any
 
 import pytest
 
+from acp_proxy.wire.jsonrpc import Direction, classify
 from tests.state.folding import Folding, item
 
 DEFAULTS = {"kind": "other", "status": "pending", "content": [], "locations": []}
@@ -127,6 +129,27 @@ def test_v1_an_unknown_kind_or_status_is_dropped_and_noted(v1: Folding) -> None:
 
     assert v1.call() == {"toolCallId": "t", **DEFAULTS}
     assert sum("unknown in this version" in note for note in v1.notes) == 4
+
+
+@pytest.mark.parametrize("status", ["cancelled", "paused", "_queued"])
+def test_v1_a_status_of_version_2_is_dropped_noted_and_kept_in_the_event(status: str) -> None:
+    v1 = Folding(1)
+    v1.update("tool_call", toolCallId="t", title="T", status="in_progress")
+    update = {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "t",
+        "status": status,
+        "title": "U",
+    }
+    params = {"sessionId": "s", "update": update}
+    line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode()
+    [message] = classify(line)
+    [event] = v1.decoder.add(Direction.AGENT, message)
+    v1.state.apply(event)
+
+    assert (v1.call()["status"], v1.call()["title"]) == ("in_progress", "U")  # as clients show it
+    assert event.notes == (f'status "{status}" is unknown in this version: ignored',)
+    assert event.raw == update
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_proxy.views.columns import cut, pad, width, wrap
+from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import fit, fit_lines, fit_page, table
 
 TEXT = st.text(st.sampled_from("ab é日本👩🌾\u200d\u0301\ufe0f❤🇩🇪\x1b\u202e "), max_size=30)
@@ -70,7 +71,7 @@ def test_no_line_is_wider_than_the_terminal(
 
 @given(TEXT, st.integers(1, 40))
 def test_cut_text_fits_and_text_that_fits_is_whole(text: str, columns: int) -> None:
-    text = text.replace("\x1b", "")
+    text = visible(text)
     shown = cut(text, columns)
 
     assert width(shown) <= columns
@@ -79,7 +80,7 @@ def test_cut_text_fits_and_text_that_fits_is_whole(text: str, columns: int) -> N
 
 @given(TEXT, st.integers(2, 40))
 def test_wrapped_text_fits_and_loses_only_spaces(text: str, columns: int) -> None:
-    text = text.replace("\x1b", "")
+    text = visible(text)
     lines = wrap(text, columns)
 
     assert all(width(line) <= columns for line in lines)

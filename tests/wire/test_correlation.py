@@ -221,3 +221,21 @@ class Pairing(RuleBasedStateMachine):
 
 Pairing.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 test_pairing_is_what_a_list_would_say = Pairing.TestCase
+
+
+def test_a_dropped_request_is_answered_by_nobody_and_its_twin_is() -> None:
+    correlator = Correlator[list[int]]()
+    first, twin = [1], [1]
+    correlator.request(Direction.CLIENT, "1", first)
+    correlator.request(Direction.CLIENT, "1", twin)
+
+    correlator.drop(Direction.CLIENT, "1", first)
+    correlator.drop(Direction.CLIENT, "2", first)
+    answered = correlator.response(Direction.AGENT, "1")
+
+    assert answered is not None
+    assert answered.request is twin
+    assert correlator.response(Direction.AGENT, "1") is None
+    correlator.request(Direction.CLIENT, "1", first)
+    correlator.drop(Direction.CLIENT, "1", first)
+    assert correlator.pending() == []

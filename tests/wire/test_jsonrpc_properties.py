@@ -9,6 +9,7 @@ import orjson
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from acp_proxy.wire.exact_json import MAX_EXACT
 from acp_proxy.wire.jsonrpc import Kind, classify
 from tests.strategies import (
     NUMBERS,
@@ -189,3 +190,18 @@ def test_an_id_is_its_text_for_numbers_and_canonical_for_strings(
         assert json.loads(message.id) == json.loads(text)
     else:
         assert message.id == text
+
+
+@given(st.one_of(mutations(), lines(), message_lines()))
+def test_how_numbers_are_kept_changes_nothing_else(raw: bytes) -> None:
+    for plain, kept in zip(classify(raw), classify(raw, as_written=True), strict=True):
+        assert plain._replace(value=None) == kept._replace(value=None)
+
+
+def test_a_long_line_with_a_fraction_is_as_well_checked_as_before() -> None:
+    for fraction in (b"1.5", b"1.50", b"2"):
+        for space in (b"", b" "):
+            body = b'{"jsonrpc":"2.0","method":"m","params":{"n":%b%b,"s":"%b"}}'
+            raw = body % (space, fraction, b"x" * MAX_EXACT)
+            [plain], [kept] = classify(raw), classify(raw, as_written=True)
+            assert plain._replace(value=None) == kept._replace(value=None)
