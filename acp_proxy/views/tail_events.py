@@ -63,9 +63,12 @@ class Known:
     windows: int = 0
 
 
-def _prompt(known: Known, row: "MessageRow", event: v.PromptSent) -> Said:
-    known.prompt = words.blocks_text(event.prompt)
-    known.prompt_ns, known.is_turn = row.elapsed_ns, event.is_turn
+def _prompt(known: Known, row: "MessageRow", event: v.PromptSent) -> Said | None:
+    known.is_turn = event.is_turn
+    if event.prompt_seq is not None:  # it was told when it came; now it is known what it was
+        known.prompt = words.blocks_text(event.prompt) or known.prompt
+        return None
+    known.prompt, known.prompt_ns = words.blocks_text(event.prompt), row.elapsed_ns
     return Said("prompt", known.prompt)
 
 

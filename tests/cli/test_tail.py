@@ -115,6 +115,20 @@ def test_a_prompt_that_the_agent_repeats_is_told_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_prompt_that_is_read_again_is_told_once(tmp_path: Path) -> None:
+    log = put(tmp_path / "log.db", [
+        ("client", request(0, "initialize", protocolVersion=2)),
+        ("agent", result(0, protocolVersion=2)),
+        ("client", request(1, "session/prompt", sessionId="s", prompt=[text("dig")])),
+        ("agent", update("tool_call", toolCallId="c", title="T")),  # so it speaks version 1
+        ("agent", result(1, stopReason="end_turn")),
+    ])  # fmt: skip
+
+    assert [line[:3] for line in told(log)[2:]] == [
+        (3, "client", "prompt"), (4, "agent", "tool call"), (5, "agent", "turn"),
+    ]  # fmt: skip
+
+
 def test_history_is_marked(tmp_path: Path) -> None:
     log = put(tmp_path / "log.db", [
         ("client", request(1, "session/load", sessionId="s", cwd="/", mcpServers=[])),
