@@ -15,6 +15,7 @@ from acp_proxy.following import Following
 from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
+from acp_proxy.log.search import SearchFilter
 from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
@@ -24,9 +25,10 @@ from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from acp_proxy.events.event import Event
+    from acp_proxy.log.search import Hit
 
 __all__ = [
     "ConnectionRow",
@@ -219,6 +221,37 @@ class Recording:
                 yield from self._log.derived.sessions(row.id)
             else:
                 yield from session_rows(self.state(row.id), row.id)
+
+    def search(
+        self,
+        text: str,
+        *,
+        connection: str | int | None = None,
+        session: str | None = None,
+        kinds: "Sequence[str]" = (),
+        limit: int = 20,
+    ) -> "Iterator[Hit]":
+        """Yield the texts in which all words stand, best first.
+
+        Args:
+            text: Words, and phrases in double quotes.
+            connection: Only in this one.
+            session: Only in this session.
+            kinds: Only of these kinds (``log.search.TEXT_KINDS``).
+            limit: At most so many.
+
+        Raises:
+            LogError: The log has no search index.
+
+        """
+        number = None if connection is None else self._log.connection(connection).id
+        return self._log.search(text, SearchFilter(number, session, kinds, limit))
+
+    def without_derived(self) -> int:
+        """Return how many connections have neither state in tables nor texts in the index."""
+        return sum(
+            not self._log.derived.is_there(row.id, VERSION) for row in list(self._log.connections())
+        )
 
     def resolve(self, connection: str | int, at: str | int) -> int:
         """Return the seq that a point stands for, as ``state`` and the others take it.

@@ -35,6 +35,11 @@ def problems_of(log: "LogReader", connection: str | int) -> list[str]:
     return _Check(log, log.connection(connection)).run()
 
 
+def _digest(text: tuple[Any, ...]) -> bytes:
+    """Return what stands for a text: all of them would be too much to hold."""
+    return hashlib.blake2b(repr(tuple(text)).encode(), digest_size=12).digest()
+
+
 class _Check:
     """One connection on its way through."""
 
@@ -47,6 +52,7 @@ class _Check:
         self._is_derived = log.derived.is_there(row.id, VERSION)
         self._checkpoints = log.derived.checkpoints(row.id)
         self._parts = log.derived.parts(row.id)
+        self._texts: dict[int, dict[int, bytes]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], tuple[Any, ...]]] = {
             name: {} for name in TABLES
         }
@@ -118,6 +124,11 @@ class _Check:
         for table, rows in derived.rows.items():
             keys = _KEYS[table]
             self._rows[table].update((row[:keys], row) for row in rows.values())
+        for part in derived.void:
+            texts = self._texts.pop(part, {})
+            self._texts[part] = {place: texts[place] for place in texts if place <= 0}
+        for text in derived.texts:
+            self._texts.setdefault(text.part, {})[text.place] = _digest(text)
         if not self._is_derived:
             return
         for seq, size, parts in derived.checkpoints:
@@ -136,6 +147,11 @@ class _Check:
         self._check_checkpoints(self._follower.take())
         if next(self._checkpoints, None) is not None or next(self._parts, None) is not None:
             problems.add(f"there are checkpoints that the frames do not give; {_MENDED}")
+        for row in self._log.derived.texts(self._row.id):
+            if self._texts.get(row[0], {}).pop(row[1], None) != _digest(row):
+                problems.add(f"message {row[4]}: a text is not what the frames give; {_MENDED}")
+        if any(self._texts.values()):
+            problems.add(f"texts are missing; {_MENDED}")
         for table, columns in TABLES.items():
             right = sorted(self._rows[table].items())
             stored = sorted(

@@ -210,3 +210,36 @@ CREATE TABLE permissions (
     PRIMARY KEY (connection_id, session_id, seq)
 ) STRICT, WITHOUT ROWID;
 """)
+
+
+@migrations()
+def m0003_search(db: "Database") -> None:
+    """Add the texts of conversations and their full-text index."""
+    db.executescript("""
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,
+    connection_id INTEGER NOT NULL REFERENCES connections(id),
+    part INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    session_id TEXT,
+    seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX texts_by_part ON texts (connection_id, part, place);
+
+CREATE VIRTUAL TABLE search USING fts5(
+    text, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
+    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
+CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+CREATE TRIGGER texts_changed AFTER UPDATE OF text ON texts BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
+""")

@@ -28,6 +28,7 @@ _COMMANDS = {
     "stats": "acp_proxy.cli.stats:stats",
     "timeline": "acp_proxy.cli.timeline:timeline",
     "diff": "acp_proxy.cli.diff:diff",
+    "search": "acp_proxy.cli.search:search",
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",

@@ -22,6 +22,13 @@ _INSERT_PART = (
     "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail) "
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
+_VOID_TEXTS = "DELETE FROM texts WHERE connection_id = ? AND part = ? AND place > 0"
+_INSERT_TEXT = (
+    "INSERT INTO texts (connection_id, part, place, kind, session_id, seq, last_seq, text) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (connection_id, part, place) "
+    "DO UPDATE SET last_seq = excluded.last_seq, text = excluded.text "
+    "WHERE last_seq <> excluded.last_seq"
+)
 _NEWEST = (
     "SELECT part, max(seq) AS seq, since FROM checkpoint_parts "
     "WHERE connection_id = ?1 AND seq <= ?2 GROUP BY part"
@@ -127,6 +134,15 @@ class DerivedReader:
             for row in self._ask(sql, connection_id):
                 yield SessionRow(*row)._replace(closed=bool(row[9]))
 
+    def texts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
+        """Yield part, place, kind, session, first and last seq and text of a connection's texts."""
+        sql = (
+            "SELECT part, place, kind, session_id, seq, last_seq, text FROM texts "
+            "WHERE connection_id = ?"
+        )
+        with schema.explaining(self._path):
+            yield from self._ask(sql, connection_id)
+
     def rows(
         self, table: str, columns: "Iterable[str]", connection_id: int
     ) -> "Iterator[tuple[Any, ...]]":
@@ -151,6 +167,9 @@ class DerivedRows(NamedTuple):
         checkpoints: Seq, size and parts (part, seq, since, head, tail) of each.
         columns: Of each table, after ``connection_id``.
         rows: Of each table; they replace those of the same key.
+        void: Parts whose texts go, but for those of places 0 and below.
+        texts: Part, place, kind, session, first and last seq and text of each; they replace those
+            of the same part and place.
 
     """
 
@@ -158,6 +177,8 @@ class DerivedRows(NamedTuple):
     checkpoints: "Sequence[tuple[int, int, Iterable[tuple[Any, ...]]]]"
     columns: "Mapping[str, tuple[str, ...]]"
     rows: "Mapping[str, Mapping[int, tuple[Any, ...]]]"
+    void: "Sequence[int]"
+    texts: "Sequence[tuple[Any, ...]]"
 
 
 def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> None:
@@ -172,9 +193,11 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
             f"VALUES ({', '.join('?' * len(names))})",
             ((connection_id, *row) for row in rows.values()),
         )
+    db.executemany(_VOID_TEXTS, ((connection_id, part) for part in derived.void))
+    db.executemany(_INSERT_TEXT, ((connection_id, *text) for text in derived.texts))
 
 
 def forget(db: sqlite3.Connection, connection_id: int, tables: "Iterable[str]") -> None:
     """Delete a connection's derived part, inside a transaction."""
-    for table in ("checkpoints", "checkpoint_parts", *tables):
+    for table in ("checkpoints", "checkpoint_parts", "texts", *tables):
         db.execute(f"DELETE FROM {table} WHERE connection_id = ?", (connection_id,))

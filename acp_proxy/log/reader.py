@@ -18,6 +18,7 @@ from acp_proxy.log.rows import (
     MessageRow,
     frame_id,
 )
+from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
@@ -299,6 +300,10 @@ class LogReader:
                 (frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1, *values),
             ).fetchone()
         return None if row is None else int(row[0])
+
+    def search(self, words: str, wanted: SearchFilter) -> "Iterator[Hit]":
+        """Yield the texts that hold all the words, best first (``log.search``)."""
+        return search(self.path, self._db, words, wanted)
 
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file, nothing when it is sound."""

@@ -18,7 +18,7 @@ from acp_proxy.errors import LogError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = ("m0001_recording", "m0002_state")
+STEPS = ("m0001_recording", "m0002_state", "m0003_search")
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000

@@ -321,7 +321,7 @@ def identity_columns(index: "Indexer") -> dict[str, Any]:
 
 def derived_rows(derived: Derived) -> DerivedRows:
     """Return as rows what the messages mean for the state."""
-    return DerivedRows(VERSION, derived.checkpoints, TABLES, derived.rows)
+    return DerivedRows(VERSION, derived.checkpoints, TABLES, *derived[1:])
 
 
 def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:

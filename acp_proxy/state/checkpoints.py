@@ -55,7 +55,7 @@ class Checkpointer:
 
     def note(self, changed: dict[int, Any]) -> None:
         """Take what was changed, as in ``State.changed``."""
-        self._changed |= changed
+        self._changed.update(changed)
 
     def is_due(self, size: int, messages: int) -> bool:
         """Tell whether a checkpoint is due after a frame of so many bytes and messages."""

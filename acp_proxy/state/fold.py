@@ -78,6 +78,12 @@ class State:
         for session in self.sessions.values():
             session.changed = self.changed
 
+    @property
+    def watched(self) -> dict[int, Any]:
+        """``changed`` of a state that is watched."""
+        assert self.changed is not None
+        return self.changed
+
     def apply(self, event: Event) -> None:
         """Change this state by one event; its cost does not depend on what is there already."""
         self.seq = event.seq

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import Indexer, messages_of
-from acp_proxy.events.vocabulary import ConnectionEnded
+from acp_proxy.events.vocabulary import ConnectionEnded, PromptSent
 from acp_proxy.state.checkpoints import Checkpointer, Part, bytes_of
 from acp_proxy.state.columns import Row, row_of
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import Stored, restore
+from acp_proxy.state.texts import Text, Texts
 from acp_proxy.wire.framing import Frame
-from acp_proxy.wire.jsonrpc import Direction
+from acp_proxy.wire.jsonrpc import Direction, Message
 
 if TYPE_CHECKING:
     from acp_proxy.state.sessions import Session
@@ -36,11 +37,15 @@ class Derived(NamedTuple):
     Attributes:
         checkpoints: In their order.
         rows: By table, those of what was changed, under a key that is the thing's own.
+        void: The things whose texts are to be forgotten, but for those of places 0 and below.
+        texts: Those that are new or longer.
 
     """
 
     checkpoints: list[Checkpoint]
     rows: dict[str, dict[int, Row]]
+    void: list[int]
+    texts: list[Text]
 
 
 class Follower:
@@ -59,6 +64,7 @@ class Follower:
         self._checkpointer = Checkpointer()
         self._checkpoints: list[Checkpoint] = []
         self._changed: dict[int, Any] = {}
+        self._texts = Texts()
         self._resumed_at = 0
 
     def resume(self, seq: int, size: int, things: list[Stored]) -> None:
@@ -77,6 +83,7 @@ class Follower:
         self._state.watch()
         self._checkpointer = Checkpointer(size)
         self._checkpointer.let_all_go(self._state)
+        self._texts = Texts(seq)
         self._resumed_at = seq
 
     def skip_to(self, seq: int) -> None:
@@ -91,23 +98,47 @@ class Follower:
         entries = self.index.rows(direction, frame, elapsed_ns, messages)
         if self.index.seq <= self._resumed_at:
             return entries
-        decoder, apply = self._decoder, self._state.apply
         for message in messages:
-            for event in decoder.add(direction, message):
-                apply(event)
+            self._fold(direction, message)
+        if direction is Direction.STDERR:
+            self._texts.stderr(self._decoder.seq, frame.raw)
         if self._checkpointer.is_due(frame.size, len(messages)):
-            self._drain()
-            parts = self._checkpointer.take(self._state, decoder)
-            self._checkpoints.append(Checkpoint(decoder.seq, bytes_of(parts), parts))
+            self._checkpoint()
         return entries
+
+    def _fold(self, direction: Direction, message: Message) -> None:
+        changed, texts = self._state.watched, self._texts
+        session_id = None
+        for event in self._decoder.add(direction, message):
+            self._state.apply(event)
+            session_id = event.session_id
+            if (
+                type(event) is PromptSent
+                and not event.is_turn
+                and session_id in self._state.sessions
+            ):
+                texts.prompt(self._state.sessions[session_id].key, event)
+        if changed:
+            seq = self._decoder.seq
+            for key, thing in changed.items():
+                texts.note(seq, session_id or "", key, thing)
+            self._changed.update(changed)
+            self._checkpointer.note(changed)
+            changed.clear()
+
+    def _checkpoint(self) -> None:
+        decoder = self._decoder
+        parts = self._checkpointer.take(self._state, decoder)
+        self._checkpoints.append(Checkpoint(decoder.seq, bytes_of(parts), parts))
+        self._texts.checkpoint(decoder.seq)
 
     def end(self) -> None:
         """Take note that the connection has ended: no answer can come any more."""
         self._state.apply(ConnectionEnded(self._decoder.seq, None, None, ()))
+        self._changed.update(self._state.watched)
 
     def take(self) -> Derived:
         """Return what is to be written, which is not returned again."""
-        self._drain()
         sessions = {session.key: session for session in self._state.sessions.values()}
         rows: dict[str, dict[int, Row]] = {}
         for key, thing in self._changed.items():
@@ -115,12 +146,4 @@ class Follower:
             if (found := row_of(session, thing)) is not None:
                 rows.setdefault(found[0], {})[key] = found[1]
         checkpoints, self._checkpoints, self._changed = self._checkpoints, [], {}
-        return Derived(checkpoints, rows)
-
-    def _drain(self) -> None:
-        """Give what was changed to both who want to know: the checkpoints and the columns."""
-        changed = self._state.changed
-        if changed:
-            self._checkpointer.note(changed)
-            self._changed |= changed
-            changed.clear()
+        return Derived(checkpoints, rows, *self._texts.take())

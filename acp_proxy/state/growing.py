@@ -95,6 +95,10 @@ class Blocks:
             self._items = []
         self._items.append(value)
 
+    def tail(self, place: int) -> list[Any]:
+        """Return the values from a place on that no checkpoint has."""
+        return (self._items or [])[max(0, place - self.saved) :]
+
     def cut(self, seq: int) -> bytes:
         """Return as text what no checkpoint has yet, which the one at ``seq`` has from now on."""
         items = self._items or []
@@ -176,6 +180,12 @@ class Output:
         """Add bytes at the end."""
         self._data += data
 
+    def tail(self, place: int) -> bytes:
+        """Return the bytes from a place on, without a copy of those before it."""
+        if place < self._gone:
+            raise RuntimeError("these bytes are in the log only")
+        return bytes(memoryview(self._data)[place - self._gone :])
+
     def cut(self, seq: int) -> bytes:
         """Return what no checkpoint has yet, which the one at ``seq`` has from now on."""
         if self.since is None:
@@ -188,12 +198,6 @@ class Output:
         """Forget the bytes that checkpoints have; they cannot be read here any more."""
         del self._data[: self.saved - self._gone]
         self._gone = self.saved
-
-    def tail(self, start: int) -> bytes:
-        """Return the bytes from a place on, without a copy of those before it."""
-        if start < self._gone:
-            raise RuntimeError("these bytes are in the log only")
-        return bytes(memoryview(self._data)[start - self._gone :])
 
     def __len__(self) -> int:
         return self._gone + len(self._data)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def b64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
+_BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 _ASK = {
     "sessionId": "s",
     "toolCall": {"toolCallId": "c1"},
@@ -91,7 +93,7 @@ def put(log: Path, conversation: list[tuple[str, Any]]) -> Path:
             "from": stream,
             **({"data": message} if stream == "stderr" else {"message": message}),
             "elapsed_ns": seq * 100_000_000,
-            "time": f"2026-01-02T{3 + (240 + seq) // 3600:02}:{(240 + seq) // 60 % 60:02}:{seq % 60:02}Z",
+            "time": (_BEGAN + timedelta(seconds=seq)).isoformat(),
         }
         for seq, (stream, message) in enumerate(conversation, 1)
     ]

@@ -154,8 +154,11 @@ def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dens
     _change(
         older,
         "ALTER TABLE connections DROP COLUMN derived",
-        *(f"DROP TABLE {table}" for table in ("checkpoints", "checkpoint_parts", *TABLES)),
-        "DELETE FROM _sqlite_migrations WHERE name = 'm0002_state'",
+        *(
+            f"DROP TABLE {table}"
+            for table in ("texts", "search", "checkpoints", "checkpoint_parts", *TABLES)
+        ),
+        "DELETE FROM _sqlite_migrations WHERE name > 'm0002'",
     )
     right = [_state(log, at) for at in ("1", "100", "-1")]
 
@@ -209,6 +212,9 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
         "DELETE FROM checkpoints",
         "UPDATE tool_calls SET title = 'x'",
         "DELETE FROM sessions",
+        "DELETE FROM texts",
+        "UPDATE texts SET text = 'x' WHERE id = 1",
+        "INSERT INTO texts VALUES (9999, 1, 7, 7, 'stderr', NULL, 1, 1, 'x')",
         "INSERT INTO turns (connection_id, session_id, started_seq) VALUES (1, 's', 99)",
     ],
 )

@@ -30,6 +30,7 @@ _LINES = [
     b'[{"jsonrpc":"2.0","id":2,"method":"a"},{"jsonrpc":"2.0","method":"b"}]\n',
     b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}\n',
 ]
+TEXT = "connection_id, part, place, kind, session_id, seq, last_seq, text"
 ORDERS = {
     "connections": "id",
     "frames": "id",
@@ -63,7 +64,7 @@ def rows(log: Path) -> list[tuple[object, ...]]:
             row
             for table, key in ORDERS.items()
             for row in db.execute(f"SELECT * FROM {table} ORDER BY {key}")
-        ]
+        ] + db.execute(f"SELECT {TEXT} FROM texts ORDER BY {TEXT}").fetchall()
 
 
 def bytes_of(given: list[tuple[str, bytes]], stream: str) -> bytes:

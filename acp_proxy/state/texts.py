@@ -1,0 +1,233 @@
+"""What people wrote and read, as texts to be searched: prompts, messages, tools, terminals, stderr.
+
+A text is a stretch of one thing's growth, some KB at most, under the message that it
+began with. Which texts there are depends on the messages alone, not on when they
+are asked for. How they are indexed is the log's affair.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from acp_proxy.state.growing import Blocks, Output, Packed
+from acp_proxy.state.messages import Message
+from acp_proxy.state.terminals import Terminal
+from acp_proxy.state.tool_calls import ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_proxy.events.vocabulary import PromptSent
+
+LONGEST: Final = 8192
+"""A text that has come to so many characters is not added to any more."""
+_LONGEST_INPUT: Final = 64 * 1024
+_STDERR: Final = 0
+_TITLE: Final = 0
+_INPUT: Final = -1
+_IN_BYTES: Final = ("terminal", "stderr")
+_KINDS: Final = {"user": "prompt", "agent": "message", "thought": "thought"}
+_SEQUENCES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+class Text(NamedTuple):
+    """A row of ``texts``.
+
+    Attributes:
+        part: The thing, as in ``State.changed``, a session for its prompts of version 2; 0 is
+            standard error.
+        place: The message that it began with; 0 and -1 for a tool call's title and input.
+        kind: ``prompt``, ``message``, ``thought``, ``tool``, ``terminal`` or ``stderr``.
+        session_id: Whose; None for standard error.
+        seq: The message that it begins with, or that last said it.
+        last_seq: The last message that added to it.
+        text: Itself, without control characters.
+
+    """
+
+    part: int
+    place: int
+    kind: str
+    session_id: str | None
+    seq: int
+    last_seq: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """A text that may still be added to; ``value`` is what it is cut from."""
+
+    kind: str
+    session_id: str | None
+    seq: int
+    value: Any = None
+    used: int = 0
+    last_seq: int = 0
+    size: int = 0
+    pieces: list[Any] = field(default_factory=list)
+
+
+class Texts:
+    """Follows a state, message by message."""
+
+    def __init__(self, checkpoint_seq: int = 0) -> None:
+        self._checkpoint_seq = checkpoint_seq
+        self._open: dict[int, _Stretch] = {}
+        self._titles: dict[int, tuple[Any, Any]] = {}
+        self._fresh: dict[tuple[int, int], _Stretch | Text] = {}
+        self._replaced: dict[int, None] = {}
+
+    def note(self, seq: int, session_id: str, key: int, thing: Any) -> None:
+        """Take what a message added to a thing; None for one that has gone."""
+        kind = type(thing)
+        if thing is None:
+            self._open.pop(key, None)
+            self._void(key)
+        elif kind is Message:
+            self._grown(seq, _KINDS[thing.role], session_id, key, thing, thing.content)
+        elif kind is ToolCall:
+            self._title(seq, session_id, key, thing)
+            self._grown(seq, "tool", session_id, key, thing, thing.content)
+        elif kind is Terminal and thing.output is not None:
+            self._grown(seq, "terminal", session_id, key, thing, thing.output)
+
+    def prompt(self, key: int, event: "PromptSent") -> None:
+        """Take a prompt of version 2, which is no message until the agent says so."""
+        seq = event.seq if event.prompt_seq is None else event.prompt_seq
+        words = "".join(text for block in event.prompt for text in _texts_of(block))
+        text = _readable(words[:_LONGEST_INPUT])
+        self._fresh[key, seq] = Text(key, seq, "prompt", event.session_id, seq, seq, text)
+
+    def stderr(self, seq: int, raw: bytes) -> None:
+        """Take a line of standard error."""
+        stretch = self._open.get(_STDERR)
+        if stretch is None:
+            stretch = self._open[_STDERR] = _Stretch("stderr", None, seq)
+        self._add(_STDERR, stretch, seq, [raw], len(raw))
+
+    def checkpoint(self, seq: int) -> None:
+        """End all texts: a checkpoint was taken, from which somebody may go on."""
+        self._open.clear()
+        self._titles.clear()
+        self._checkpoint_seq = seq
+
+    def take(self) -> "tuple[list[int], list[Text]]":
+        """Return the things whose older texts are void, and the texts that are new or longer."""
+        rows = [
+            one if isinstance(one, Text) else _text(part, place, one)
+            for (part, place), one in self._fresh.items()
+        ]
+        replaced = list(self._replaced)
+        self._fresh, self._replaced = {}, {}
+        return replaced, [row for row in rows if row.text and not row.text.isspace()]
+
+    def _grown(
+        self, seq: int, kind: str, session_id: str, key: int, thing: Any, value: Blocks | Output
+    ) -> None:
+        stretch = self._open.get(key)
+        if stretch is None or stretch.value is not value:
+            is_known = stretch is not None or (
+                value.since is None and thing.first_seq <= self._checkpoint_seq
+            )
+            if is_known and value.since is None:
+                self._void(key)
+            used = value.saved if stretch is None else 0
+            stretch = self._open[key] = _Stretch(kind, session_id, seq, value, used)
+        if (total := len(value)) == stretch.used:
+            return
+        pieces, size = _pieces(value, stretch.used)
+        stretch.used = total
+        if size:
+            self._add(key, stretch, seq, pieces, size)
+
+    def _void(self, key: int) -> None:
+        """Drop what was cut from a value that has been replaced, but for a title."""
+        self._replaced[key] = None
+        for part, place in [at for at in self._fresh if at[0] == key and at[1] > 0]:
+            del self._fresh[part, place]
+
+    def _add(self, key: int, stretch: _Stretch, seq: int, pieces: list[Any], size: int) -> None:
+        if stretch.size >= LONGEST:
+            self._open[key] = stretch = _Stretch(
+                stretch.kind, stretch.session_id, seq, stretch.value, stretch.used
+            )
+        if not stretch.pieces:
+            stretch.seq = seq
+        stretch.pieces += pieces
+        stretch.size += size
+        stretch.last_seq = seq
+        self._fresh[key, stretch.seq] = stretch
+
+    def _title(self, seq: int, session_id: str, key: int, call: ToolCall) -> None:
+        title, given = call.title or call.name, call.raw_input
+        before = self._titles.get(key, (None, None))
+        self._titles[key] = (title, given)
+        for place, value, old in ((_TITLE, title, before[0]), (_INPUT, given, before[1])):
+            if value is None or value is old or isinstance(value, Packed):  # packed: known long ago
+                continue
+            text = _readable(" ".join(_strings(value)))
+            self._fresh[key, place] = Text(key, place, "tool", session_id, seq, seq, text)
+
+
+def _pieces(value: Blocks | Output, used: int) -> tuple[list[Any], int]:
+    """Return what a value grew by, and its size."""
+    if isinstance(value, Output):
+        data = value.tail(used)
+        return [data], len(data)
+    texts = [text for item in value.tail(used) for text in _texts_of(item)]
+    return texts, sum(map(len, texts))
+
+
+def _texts_of(item: Any) -> "Iterator[str]":
+    """Yield the texts in a content block, or in an item of a tool call's content."""
+    if type(item) is not dict:
+        return
+    inner = item.get("content")
+    for block in (item, inner if type(inner) is dict else {}):
+        text = block.get("text")
+        if type(text) is str:
+            yield text
+        resource = block.get("resource")
+        if type(resource) is dict and type(resource.get("text")) is str:
+            yield resource["text"]
+
+
+def _strings(value: Any) -> "Iterator[str]":
+    """Yield the texts in a JSON value, whatever its depth, until they are too long."""
+    todo, room = [value], _LONGEST_INPUT
+    while todo and room > 0:
+        item = todo.pop()
+        if type(item) is str:
+            yield item[:room]
+            room -= len(item)
+        elif type(item) is dict:
+            todo.extend(reversed(item.values()))
+        elif type(item) is list:
+            todo.extend(reversed(item))
+
+
+def _text(part: int, place: int, stretch: _Stretch) -> Text:
+    empty = b"" if stretch.kind in _IN_BYTES else ""
+    whole = empty.join(stretch.pieces)
+    stretch.pieces[:] = [whole]  # joined once, however often it is asked for
+    text = whole.decode(errors="replace") if isinstance(whole, bytes) else whole
+    return Text(
+        part,
+        place,
+        stretch.kind,
+        stretch.session_id,
+        stretch.seq,
+        stretch.last_seq,
+        _readable(text),
+    )
+
+
+def _readable(text: str) -> str:
+    """Return text without control sequences, as one that SQLite can hold."""
+    if not text.isprintable():
+        text = _CONTROLS.sub(" ", _SEQUENCES.sub("", text))
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
