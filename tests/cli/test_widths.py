@@ -12,7 +12,7 @@ from tests.terminals import at_terminal
 WIDE = "日本語のタイトル 👩‍🌾 ❤️ " * 6
 LISTS = [
     ["messages"], ["tool-calls"], ["permissions"], ["terminals"], ["sessions"], ["connections"],
-    ["state"], ["pending"], ["tail", "-n", "99"],
+    ["state"], ["pending"], ["tail", "-n", "99"], ["search", "warning"],
 ]  # fmt: skip
 PAGES = [["show", "18"], ["tool-call", "c9"], ["terminal", "term"], ["stats"]]
 
@@ -29,7 +29,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("agent", update("session_info_update", title=WIDE + EVIL)),
         ("agent", request(9, "session/request_permission", sessionId="s", options=[], **ask)),
         ("agent", update("agent_message_chunk", content={"type": "text", "text": WIDE + EVIL})),
-        ("stderr", WIDE + EVIL),
+        ("stderr", f"warning {WIDE}{EVIL}"),
     ]
     return put(tmp_path_factory.mktemp("widths") / "log.db", [*V1, *more])
 
