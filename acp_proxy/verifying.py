@@ -126,7 +126,7 @@ class _Check:
             self._rows[table].update((row[:keys], row) for row in rows.values())
         for part in derived.void:
             texts = self._texts.pop(part, {})
-            self._texts[part] = {place: texts[place] for place in texts if place <= 0}
+            self._texts[part] = {place: texts[place] for place in texts if place == 0}
         for text in derived.texts:
             self._texts.setdefault(text.part, {})[text.place] = _digest(text)
         if not self._is_derived:

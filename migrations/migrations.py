@@ -232,9 +232,6 @@ CREATE UNIQUE INDEX texts_by_part ON texts (connection_id, part, place);
 CREATE VIRTUAL TABLE search USING fts5(
     text, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
-    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
-END;
 CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN
     INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
 END;

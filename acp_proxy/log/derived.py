@@ -27,7 +27,7 @@ _INSERT_TEXT = (
     "INSERT INTO texts (connection_id, part, place, kind, session_id, seq, last_seq, text) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (connection_id, part, place) "
     "DO UPDATE SET last_seq = excluded.last_seq, text = excluded.text "
-    "WHERE last_seq <> excluded.last_seq"
+    "WHERE last_seq <> excluded.last_seq OR text <> excluded.text"
 )
 _NEWEST = (
     "SELECT part, max(seq) AS seq, since FROM checkpoint_parts "
@@ -167,7 +167,7 @@ class DerivedRows(NamedTuple):
         checkpoints: Seq, size and parts (part, seq, since, head, tail) of each.
         columns: Of each table, after ``connection_id``.
         rows: Of each table; they replace those of the same key.
-        void: Parts whose texts go, but for those of places 0 and below.
+        void: Parts whose texts go, but for that of place 0.
         texts: Part, place, kind, session, first and last seq and text of each; they replace those
             of the same part and place.
 
@@ -181,8 +181,14 @@ class DerivedRows(NamedTuple):
     texts: "Sequence[tuple[Any, ...]]"
 
 
-def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> None:
-    """Write into a connection's derived part, inside a transaction."""
+def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> int:
+    """Write into a connection's derived part, inside a transaction.
+
+    Returns:
+        For ``index_texts``, which must follow in that transaction.
+
+    """
+    [(last_text,)] = db.execute("SELECT coalesce(max(id), 0) FROM texts")
     for seq, size, parts in derived.checkpoints:
         db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size))
         db.executemany(_INSERT_PART, ((connection_id, *part) for part in parts))
@@ -195,6 +201,16 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
         )
     db.executemany(_VOID_TEXTS, ((connection_id, part) for part in derived.void))
     db.executemany(_INSERT_TEXT, ((connection_id, *text) for text in derived.texts))
+    return int(last_text)
+
+
+def index_texts(db: sqlite3.Connection, after: int) -> None:
+    """Put the texts that ``insert`` added into the index, inside its transaction.
+
+    Those that it changed or deleted are seen to by triggers. This is one statement because
+    SQLite then works without Python's lock, beside whatever else the program does.
+    """
+    db.execute("INSERT INTO search (rowid, text) SELECT id, text FROM texts WHERE id > ?", (after,))
 
 
 def forget(db: sqlite3.Connection, connection_id: int, tables: "Iterable[str]") -> None:

@@ -61,6 +61,31 @@ class Progress(NamedTuple):
     frames: int
 
 
+class Batch(NamedTuple):
+    """What is written together.
+
+    Attributes:
+        connection_id: Whose it is.
+        before: Where the last batch ended, as far as we know.
+        after: Where this one ends.
+        frames: Rows for ``frames``.
+        entries: Rows for ``messages``: seq, then IndexRow's columns.
+        columns: What else to set in the connection's row.
+        derived: What the messages mean for the state, None when it is not kept.
+        durably: Whether a loss of power must not lose it.
+
+    """
+
+    connection_id: int
+    before: Progress
+    after: Progress
+    frames: "Sequence[FrameToWrite]"
+    entries: "Sequence[tuple[Any, ...]]"
+    columns: dict[str, Any]
+    derived: "DerivedRows | None"
+    durably: bool
+
+
 class LogWriter:
     """A log opened for writing.
 
@@ -74,6 +99,7 @@ class LogWriter:
         self.path = path
         self._db = schema.open_for_writing(path, busy_ms=busy_ms)
         self._file = _identity(path)
+        self._texts: int | None = None
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -111,53 +137,61 @@ class LogWriter:
             raise ConflictError(f"connection {connection_id} has gone from {self.path}")
         return Progress(*row)
 
-    def write(
-        self,
-        connection_id: int,
-        before: Progress,
-        after: Progress,
-        frames: "Sequence[FrameToWrite]",
-        entries: "Sequence[tuple[Any, ...]]",
-        columns: dict[str, Any],
-        derived_rows: "Iterable[DerivedRows]" = (),
-        *,
-        durably: bool = False,
-    ) -> None:
+    def write(self, batch: Batch) -> None:
         """Write one batch.
 
-        Args:
-            connection_id: Whose it is.
-            before: Where the last batch ended, as far as we know.
-            after: Where this one ends.
-            frames: Rows for ``frames``.
-            entries: Rows for ``messages``: seq, then IndexRow's columns.
-            columns: What else to set in the connection's row.
-            derived_rows: What the messages mean for the state.
-            durably: Return only when a loss of power would not lose it.
-
         Raises:
-            ConflictError: ``before`` is not where the log is.
+            ConflictError: ``batch.before`` is not where the log is.
 
         """
+        self.begin(batch)
+        self.complete()
+
+    def begin(self, batch: Batch) -> None:
+        """Write one batch, but for what ``complete`` does; until then nobody sees it.
+
+        Raises as ``write``; then nothing is begun.
+        """
         with schema.explaining(self.path):
-            if durably:
+            if batch.durably:
                 self._db.execute("PRAGMA synchronous = FULL")
-        with self.transaction():
-            self.update(connection_id, {**after._asdict(), **columns}, expected=before)
-            self.insert(connection_id, frames, entries, derived_rows)
+            with self._undoing():
+                self._db.execute("BEGIN IMMEDIATE")
+                columns = {**batch.after._asdict(), **batch.columns}
+                self.update(batch.connection_id, columns, expected=batch.before)
+                self._insert_rows(batch.connection_id, batch.frames, batch.entries)
+                self._texts = None
+                if batch.derived is not None:
+                    self._texts = derived.insert(self._db, batch.connection_id, batch.derived)
+
+    def complete(self) -> None:
+        """Index the texts of the batch that was begun, and commit it.
+
+        It takes most of its time without Python's lock: a thread may do it. After an
+        exception the batch is undone and must be begun again.
+        """
+        with schema.explaining(self.path), self._undoing():
+            if self._texts is not None:
+                derived.index_texts(self._db, self._texts)
+            self._db.execute("COMMIT")
 
     @contextlib.contextmanager
     def transaction(self) -> "Iterator[None]":
         """In this context, what is written is written together or not at all."""
-        with schema.explaining(self.path):
+        with schema.explaining(self.path), self._undoing():
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            yield
+            self._db.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _undoing(self) -> "Iterator[None]":
+        """In this context, an exception undoes the transaction."""
+        try:
+            yield
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
 
     def update(
         self, connection_id: int, columns: dict[str, Any], *, expected: Progress | None = None
@@ -182,13 +216,20 @@ class LogWriter:
         connection_id: int,
         frames: "Iterable[FrameToWrite]",
         entries: "Iterable[tuple[Any, ...]]",
-        derived_rows: "Iterable[DerivedRows]" = (),
+        rows: "DerivedRows",
     ) -> None:
         """Insert rows, inside a transaction."""
+        self._insert_rows(connection_id, frames, entries)
+        derived.index_texts(self._db, derived.insert(self._db, connection_id, rows))
+
+    def _insert_rows(
+        self,
+        connection_id: int,
+        frames: "Iterable[FrameToWrite]",
+        entries: "Iterable[tuple[Any, ...]]",
+    ) -> None:
         self._insert_frames(connection_id, frames)
         self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
-        for rows in derived_rows:
-            derived.insert(self._db, connection_id, rows)
 
     def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
         """Delete all that was derived from a connection's frames, inside a transaction.

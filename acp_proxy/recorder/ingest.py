@@ -16,7 +16,7 @@ from acp_proxy.journal.records import Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
-from acp_proxy.log.writer import FrameToWrite, LogWriter, LongRaw, Progress
+from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Derived, Follower
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored
@@ -58,7 +58,7 @@ class Ingest:
         uuid = str(facts.get("uuid") or os.path.basename(journal.path))
         self._id = writer.connection(uuid, _start_columns(facts, start))
         self._follower = Follower()
-        self._derived: list[DerivedRows] = []  # what is not written yet
+        self._waiting: Batch | None = None
         self._sha = [hashlib.sha256() for _ in STREAMS]
         self._last = (start.time_ns, 0)  # wall clock and time since the start, of the last record
         # Asked first: if another recorder goes on meanwhile, ours is the position that is refused.
@@ -94,6 +94,12 @@ class Ingest:
                 self._take_bytes(record)
             self.position = record.end
 
+    def batch(self) -> Batch | None:
+        """Return what was taken since the last one, to be written before the next; None for nothing."""
+        if self._frames or self._dirty:
+            return self._batch({}, durably=False)
+        return None
+
     def commit(self) -> None:
         """Write what was taken. After an exception it can be tried again.
 
@@ -102,14 +108,22 @@ class Ingest:
             LogError: It will not work later either, ConflictError included.
 
         """
-        if self._frames or self._dirty:
-            self._write({}, durably=False)
+        if self._waiting is None:
+            self._waiting = self.batch()
+        if self._waiting is not None:
+            self._writer.write(self._waiting)
+            self._waiting = None
 
     def finish(self) -> None:
         """Write the connection's end: all that the journal holds is in the log then.
 
         After an exception it can be tried again.
         """
+        self.commit()
+        self._waiting = self._last_batch()
+        self.commit()
+
+    def _last_batch(self) -> Batch:
         slot = self._journal.slot() or Slot()
         for stream in (Stream.CLIENT, Stream.AGENT, Stream.STDERR):
             self._gap(stream, slot.reached[stream])
@@ -129,7 +143,7 @@ class Ingest:
             left = self._journal.size() - self.position
             self._note({"event": "journal damaged", "position": self.position, "bytes": left})
         self._follower.end()
-        self._write(columns, durably=True)
+        return self._batch(columns, durably=True)
 
     @property
     def is_damaged(self) -> bool:
@@ -265,38 +279,38 @@ class Ingest:
     def _elapsed(self, record: Record) -> int:
         return record.monotonic_ns - self._start.monotonic_ns
 
-    def _write(self, columns: dict[str, Any], *, durably: bool) -> None:
+    def _batch(self, columns: dict[str, Any], *, durably: bool) -> Batch:
         unfinished = [line.position for line in self._lines if line is not None]
         if self._exit_position is not None:  # whoever goes on must see it again
             unfinished.append(self._exit_position)
-        after = Progress(
-            min([self.position, *unfinished]), self._progress.frames + len(self._frames)
+        before = self._progress
+        self._progress = Progress(
+            min([self.position, *unfinished]), before.frames + len(self._frames)
         )
         index = self._follower.index
         columns = {
             **columns,
             **identity_columns(index),
             "derived": VERSION if self._is_derived else None,
-            "gaps": self._gaps,
-            "notes": self._notes,
+            "gaps": list(self._gaps),
+            "notes": list(self._notes),
         }
-        if self._is_derived:
-            self._derived.append(derived_rows(self._follower.take()))
         for stream, name in enumerate(STREAMS):
             columns[f"{name}_bytes"] = self._framers[stream].offset
             columns[f"{name}_sha256"] = self._sha[stream].hexdigest()
-        self._writer.write(
+        derived = self._follower.take()
+        batch = Batch(
             self._id,
+            before,
             self._progress,
-            after,
             self._frames,
             self._entries,
             columns,
-            self._derived,
-            durably=durably,
+            derived_rows(derived) if self._is_derived else None,
+            durably,
         )
-        self._progress = after
-        self._frames, self._entries, self._derived, self._dirty = [], [], [], False
+        self._frames, self._entries, self._dirty = [], [], False
+        return batch
 
 
 class _Pieces:

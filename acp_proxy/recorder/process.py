@@ -11,6 +11,7 @@ import os
 import select
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +20,7 @@ from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import Stream, decode_facts
 from acp_proxy.journal.tail import JournalReader
 from acp_proxy.log.schema import LogLockedError, LogUnavailableError
-from acp_proxy.log.writer import ConflictError, LogWriter
+from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 
 T = TypeVar("T")
@@ -110,29 +111,25 @@ class _Recorder:
             return handover.DONE
 
     def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
-        while not ingest.is_finished:
-            gone = self._proxy_gone  # asked before reading: what is read then is all
-            records = self._journal.read(ingest.position)
-            if records:
-                self._last_news = time.monotonic()
-                ingest.take(records)
-                self._commit(ingest.commit, writer)
-            if ingest.has_ended or (gone and not records):
-                break
-            self._wait()
+        with _Writing(writer, self._patiently) as writing:
+            while not ingest.is_finished:
+                gone = self._proxy_gone  # asked before reading: what is read then is all
+                records = self._journal.read(ingest.position)
+                if records:
+                    self._last_news = time.monotonic()
+                    ingest.take(records)
+                    if (batch := ingest.batch()) is not None:
+                        writing.write(batch)
+                if ingest.has_ended or (gone and not records):
+                    break
+                if not records:
+                    writing.settle()
+                self._wait()
         if not ingest.is_finished:
-            self._commit(ingest.finish, writer)
+            self._patiently(partial(_unless_replaced, writer, ingest.finish))
         if ingest.is_damaged:
             spool.set_aside(self._journal.path)
         spool.remove(self._journal.path)
-
-    def _commit(self, commit: "Callable[[], None]", writer: LogWriter) -> None:
-        def unless_replaced() -> None:
-            if writer.is_replaced():
-                raise ConflictError(f"{writer.path} was replaced")
-            commit()
-
-        self._patiently(unless_replaced)
 
     def _first_record(self) -> "Record | None":
         while True:
@@ -193,6 +190,54 @@ class _Recorder:
             self._last_news = time.monotonic()
             with contextlib.suppress(BlockingIOError):
                 self._proxy_gone = not os.read(self._wake, 65536)
+
+
+class _Writing:
+    """Batches on their way into the log: one is completed beside our reading of the next."""
+
+    def __init__(
+        self, writer: LogWriter, patiently: "Callable[[Callable[[], None]], None]"
+    ) -> None:
+        self._writer = writer
+        self._patiently = patiently
+        self._pool = ThreadPoolExecutor(1)
+        self._batch: Batch | None = None
+        self._completing: Future[None] | None = None
+
+    def __enter__(self) -> "_Writing":
+        return self
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._pool.shutdown)
+            if kind is None:
+                self.settle()
+
+    def write(self, batch: Batch) -> None:
+        """Write a batch after the last one; it is safe only once it is settled."""
+        self.settle()
+        self._batch = batch
+        self._patiently(partial(_unless_replaced, self._writer, partial(self._writer.begin, batch)))
+        self._completing = self._pool.submit(self._writer.complete)
+
+    def settle(self) -> None:
+        """Wait until the last batch is in the log."""
+        if self._batch is not None:
+            self._patiently(self._settle)
+            self._batch = None
+
+    def _settle(self) -> None:
+        completing, self._completing = self._completing, None
+        if completing is not None:
+            completing.result()
+        elif self._batch is not None:  # it did not work: from the beginning
+            _unless_replaced(self._writer, partial(self._writer.write, self._batch))
+
+
+def _unless_replaced(writer: LogWriter, do: "Callable[[], None]") -> None:
+    if writer.is_replaced():
+        raise ConflictError(f"{writer.path} was replaced")
+    do()
 
 
 def _log_of(start: "Record", journal: str) -> str:

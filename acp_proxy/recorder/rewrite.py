@@ -75,9 +75,9 @@ def import_connection(
             total += 1
             size += len(frame.raw)
             if size > _BATCH_BYTES:
-                writer.insert(connection_id, rows, entries, [derived_rows(follower.take())])
+                writer.insert(connection_id, rows, entries, derived_rows(follower.take()))
                 rows, entries, size = [], [], 0
-        writer.insert(connection_id, rows, entries, [derived_rows(follower.take())])
+        writer.insert(connection_id, rows, entries, derived_rows(follower.take()))
         final = identity_columns(follower.index) | {"frames": total}
         if first is not None and last is not None:
             final |= _times(columns, first, last)
@@ -116,10 +116,10 @@ def reindex(log: str, connection_id: int) -> None:
             entries += follower.add(Direction(row.stream), frame, row.elapsed_ns)
             size += row.size
             if size > _BATCH_BYTES:
-                writer.insert(connection_id, (), entries, [derived_rows(follower.take())])
+                writer.insert(connection_id, (), entries, derived_rows(follower.take()))
                 entries, size = [], 0
         if reader.connection(connection_id).status in ENDED:
             follower.end()
-        writer.insert(connection_id, (), entries, [derived_rows(follower.take())])
+        writer.insert(connection_id, (), entries, derived_rows(follower.take()))
         columns = identity_columns(follower.index) | {"derived": VERSION}
         writer.update(connection_id, columns)

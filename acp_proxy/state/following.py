@@ -37,7 +37,7 @@ class Derived(NamedTuple):
     Attributes:
         checkpoints: In their order.
         rows: By table, those of what was changed, under a key that is the thing's own.
-        void: The things whose texts are to be forgotten, but for those of places 0 and below.
+        void: The things whose texts are to be forgotten, but for that of place 0.
         texts: Those that are new or longer.
 
     """

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from acp_proxy.state.growing import Blocks, Output, Packed
+from acp_proxy.state.growing import Blocks, Output, unpacked
 from acp_proxy.state.messages import Message
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 LONGEST: Final = 8192
 """A text that has come to so many characters is not added to any more."""
-_LONGEST_INPUT: Final = 64 * 1024
+_LONGEST_INPUT: Final = 16 * 1024
 _STDERR: Final = 0
-_TITLE: Final = 0
-_INPUT: Final = -1
+_TOOL: Final = 0
 _IN_BYTES: Final = ("terminal", "stderr")
 _KINDS: Final = {"user": "prompt", "agent": "message", "thought": "thought"}
 _SEQUENCES = re.compile(
@@ -39,10 +38,10 @@ class Text(NamedTuple):
     Attributes:
         part: The thing, as in ``State.changed``, a session for its prompts of version 2; 0 is
             standard error.
-        place: The message that it began with; 0 and -1 for a tool call's title and input.
+        place: The message that it began with; 0 for a tool call's title and input.
         kind: ``prompt``, ``message``, ``thought``, ``tool``, ``terminal`` or ``stderr``.
         session_id: Whose; None for standard error.
-        seq: The message that it begins with, or that last said it.
+        seq: The message that it begins with; for title and input the tool call's first.
         last_seq: The last message that added to it.
         text: Itself, without control characters.
 
@@ -77,30 +76,31 @@ class Texts:
     def __init__(self, checkpoint_seq: int = 0) -> None:
         self._checkpoint_seq = checkpoint_seq
         self._open: dict[int, _Stretch] = {}
-        self._titles: dict[int, tuple[Any, Any]] = {}
-        self._fresh: dict[tuple[int, int], _Stretch | Text] = {}
+        self._tools: dict[int, tuple[Any, Any, str]] = {}  # title, input, its texts
+        self._fresh: dict[int, dict[int, _Stretch | Text]] = {}  # by part and place
         self._replaced: dict[int, None] = {}
 
     def note(self, seq: int, session_id: str, key: int, thing: Any) -> None:
         """Take what a message added to a thing; None for one that has gone."""
         kind = type(thing)
-        if thing is None:
-            self._open.pop(key, None)
-            self._void(key)
-        elif kind is Message:
+        if kind is Message:
             self._grown(seq, _KINDS[thing.role], session_id, key, thing, thing.content)
         elif kind is ToolCall:
-            self._title(seq, session_id, key, thing)
+            self._tool(session_id, key, thing)
             self._grown(seq, "tool", session_id, key, thing, thing.content)
-        elif kind is Terminal and thing.output is not None:
-            self._grown(seq, "terminal", session_id, key, thing, thing.output)
+        elif kind is Terminal:
+            if thing.output is not None:
+                self._grown(seq, "terminal", session_id, key, thing, thing.output)
+        elif thing is None:
+            self._open.pop(key, None)
+            self._void(key)
 
     def prompt(self, key: int, event: "PromptSent") -> None:
         """Take a prompt of version 2, which is no message until the agent says so."""
         seq = event.seq if event.prompt_seq is None else event.prompt_seq
         words = "".join(text for block in event.prompt for text in _texts_of(block))
         text = _readable(words[:_LONGEST_INPUT])
-        self._fresh[key, seq] = Text(key, seq, "prompt", event.session_id, seq, seq, text)
+        self._put(key, seq, Text(key, seq, "prompt", event.session_id, seq, seq, text))
 
     def stderr(self, seq: int, raw: bytes) -> None:
         """Take a line of standard error."""
@@ -112,14 +112,15 @@ class Texts:
     def checkpoint(self, seq: int) -> None:
         """End all texts: a checkpoint was taken, from which somebody may go on."""
         self._open.clear()
-        self._titles.clear()
+        self._tools.clear()
         self._checkpoint_seq = seq
 
     def take(self) -> "tuple[list[int], list[Text]]":
         """Return the things whose older texts are void, and the texts that are new or longer."""
         rows = [
             one if isinstance(one, Text) else _text(part, place, one)
-            for (part, place), one in self._fresh.items()
+            for part, places in self._fresh.items()
+            for place, one in places.items()
         ]
         replaced = list(self._replaced)
         self._fresh, self._replaced = {}, {}
@@ -130,29 +131,33 @@ class Texts:
     ) -> None:
         stretch = self._open.get(key)
         if stretch is None or stretch.value is not value:
-            is_known = stretch is not None or (
-                value.since is None and thing.first_seq <= self._checkpoint_seq
-            )
+            is_known = stretch is not None or thing.first_seq <= self._checkpoint_seq
             if is_known and value.since is None:
                 self._void(key)
             used = value.saved if stretch is None else 0
             stretch = self._open[key] = _Stretch(kind, session_id, seq, value, used)
-        if (total := len(value)) == stretch.used:
+        used = stretch.used
+        stretch.used = len(value)
+        if stretch.used == used:
             return
-        pieces, size = _pieces(value, stretch.used)
-        stretch.used = total
-        if size:
-            self._add(key, stretch, seq, pieces, size)
+        if kind == "terminal":
+            data = value.tail(used)
+            self._add(key, stretch, seq, [data], len(data))
+            return
+        for item in value.tail(used):
+            for text in _texts_of(item):
+                self._add(key, stretch, seq, [text], len(text))
 
     def _void(self, key: int) -> None:
-        """Drop what was cut from a value that has been replaced, but for a title."""
+        """Drop what was cut from a value that has been replaced, but for title and input."""
         self._replaced[key] = None
-        for part, place in [at for at in self._fresh if at[0] == key and at[1] > 0]:
-            del self._fresh[part, place]
+        places = self._fresh.get(key)
+        if places is not None:
+            self._fresh[key] = {place: one for place, one in places.items() if place == _TOOL}
 
     def _add(self, key: int, stretch: _Stretch, seq: int, pieces: list[Any], size: int) -> None:
-        if stretch.size >= LONGEST:
-            self._open[key] = stretch = _Stretch(
+        if stretch.size >= LONGEST:  # full: what comes now begins another one
+            stretch = self._open[key] = _Stretch(
                 stretch.kind, stretch.session_id, seq, stretch.value, stretch.used
             )
         if not stretch.pieces:
@@ -160,40 +165,40 @@ class Texts:
         stretch.pieces += pieces
         stretch.size += size
         stretch.last_seq = seq
-        self._fresh[key, stretch.seq] = stretch
+        self._put(key, stretch.seq, stretch)
 
-    def _title(self, seq: int, session_id: str, key: int, call: ToolCall) -> None:
-        title, given = call.title or call.name, call.raw_input
-        before = self._titles.get(key, (None, None))
-        self._titles[key] = (title, given)
-        for place, value, old in ((_TITLE, title, before[0]), (_INPUT, given, before[1])):
-            if value is None or value is old or isinstance(value, Packed):  # packed: known long ago
-                continue
-            text = _readable(" ".join(_strings(value)))
-            self._fresh[key, place] = Text(key, place, "tool", session_id, seq, seq, text)
+    def _put(self, part: int, place: int, one: _Stretch | Text) -> None:
+        places = self._fresh.get(part)
+        if places is None:
+            places = self._fresh[part] = {}
+        places[place] = one
 
-
-def _pieces(value: Blocks | Output, used: int) -> tuple[list[Any], int]:
-    """Return what a value grew by, and its size."""
-    if isinstance(value, Output):
-        data = value.tail(used)
-        return [data], len(data)
-    texts = [text for item in value.tail(used) for text in _texts_of(item)]
-    return texts, sum(map(len, texts))
+    def _tool(self, session_id: str, key: int, call: ToolCall) -> None:
+        title, given = call.title or call.name or "", call.raw_input
+        known = self._tools.get(key)
+        if known is not None and known[1] is given:
+            if known[0] is title:
+                return
+            words = known[2]
+        else:
+            words = " ".join(_strings(unpacked(given)))
+        self._tools[key] = (title, given, words)
+        text = _readable(f"{title} {words}")
+        first = call.first_seq
+        self._put(key, _TOOL, Text(key, _TOOL, "tool", session_id, first, first, text))
 
 
 def _texts_of(item: Any) -> "Iterator[str]":
     """Yield the texts in a content block, or in an item of a tool call's content."""
-    if type(item) is not dict:
-        return
-    inner = item.get("content")
-    for block in (item, inner if type(inner) is dict else {}):
+    block = item
+    while type(block) is dict:
         text = block.get("text")
         if type(text) is str:
             yield text
         resource = block.get("resource")
         if type(resource) is dict and type(resource.get("text")) is str:
             yield resource["text"]
+        block = block.get("content") if block is item else None
 
 
 def _strings(value: Any) -> "Iterator[str]":
