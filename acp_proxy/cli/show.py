@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.cli.options import (
+    echo_page,
     json_option,
     log_option,
     only_one,
@@ -48,7 +49,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
 
             offset = recording.frame_of(row).offset
             whose = recording.connection(connection)
-            click.echo(message_page(whose, row, other, offset, events))
+            echo_page(message_page(whose, row, other, offset, events))
 
 
 def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":
