@@ -20,6 +20,7 @@ from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
 from acp_proxy.verifying import problems_of
+from acp_proxy.views.jsonlines import header_line
 from acp_proxy.views.points import Point, parse_point
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.events.event import Event
     from acp_proxy.log.search import Hit
+    from acp_proxy.redaction.redactor import Redactor
 
 __all__ = [
     "ConnectionRow",
@@ -159,6 +161,20 @@ class Recording:
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
         for frame in self.frames(connection, stream=stream):
             yield from self._log.pieces(frame)
+
+    def redactor(self, connection: str | int = "latest") -> "Redactor":
+        """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
+        from acp_proxy.redaction.redactor import Redactor  # noqa: PLC0415 - its patterns take time
+
+        row = self._log.connection(connection)
+        redactor = Redactor()
+        redactor.learn(lambda: self._whole_frames(row))
+        return redactor
+
+    def _whole_frames(self, row: ConnectionRow) -> "Iterator[tuple[int, str, bytes]]":
+        yield 0, "client", header_line(row).encode()  # the agent's arguments may hold secrets
+        for frame in self._log.frames(row.id):
+            yield frame.seq, frame.stream, b"".join(self._log.pieces(frame))
 
     def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:
         """Return what was true just after a message.

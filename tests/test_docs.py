@@ -347,11 +347,11 @@ def test_the_interchange_example_comes_out_as_it_went_in(tmp_path: Path) -> None
 
     ask(log, "import", str(file))
 
-    assert ask(log, "export", "--jsonl").decode() == example("canonical")
+    assert ask(log, "export", "--jsonl", "--raw").decode() == example("canonical")
 
 
 def test_the_example_file_comes_out_as_it_went_in(log: Path) -> None:
-    assert ask(log, "export", "--jsonl") == (DOCS / "example.jsonl").read_bytes()
+    assert ask(log, "export", "--jsonl", "--raw") == (DOCS / "example.jsonl").read_bytes()
 
 
 def test_the_short_interchange_example_is_enough(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """``acp-proxy export``: a connection's bytes, or all of it as lines that ``import`` reads."""
 
+import itertools
+import tempfile
 from typing import TYPE_CHECKING
 
 import click
@@ -18,16 +20,23 @@ if TYPE_CHECKING:
 @log_option
 @click.option("--stream", type=click.Choice(STREAMS), help="The exact bytes of this stream.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="All frames as JSON lines.")
+@click.option("--raw", is_flag=True, help="Blank nothing in the JSON lines.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write; default: stdout.")
 def export(
-    connection: str, log: str | None, stream: str | None, as_jsonl: bool, output: str | None
+    connection: str,
+    log: str | None,
+    stream: str | None,
+    as_jsonl: bool,
+    raw: bool,
+    output: str | None,
 ) -> None:
     """Write CONNECTION to stdout or a file.
 
-    --stream gives the bytes of one stream as they travelled. --jsonl gives all
-    frames in order, one JSON object a line, after a line with the connection's
-    facts; `acp-proxy import` reads that again. Nothing is blanked: mind what
-    secrets the conversation holds before you share it.
+    --jsonl gives all frames in order, one JSON object a line, after a line with the
+    connection's facts; `acp-proxy import` reads that again. Secrets are blanked in it
+    unless --raw is given; mind that no program finds all of them.
+
+    --stream gives the bytes of one stream as they travelled: nothing is blanked.
     """
     if as_jsonl == (stream is not None):
         raise click.UsageError("give either --stream client|agent|stderr or --jsonl")
@@ -35,8 +44,11 @@ def export(
         recording.connection(connection)  # a wrong one must not leave an empty file
         if stream is not None:
             write_bytes(recording.stream(connection, stream), output)
-        else:
+        elif raw:
             write_bytes(_lines(recording, connection), output)
+            click.echo("acp-proxy: nothing was blanked", err=True)
+        else:
+            _write_blanked(recording, connection, output)
 
 
 def _lines(recording: "Recording", connection: str) -> "Iterator[bytes]":
@@ -46,3 +58,25 @@ def _lines(recording: "Recording", connection: str) -> "Iterator[bytes]":
     for frame in recording.frames(connection):
         raw = b"".join(recording.frame_bytes(frame))
         yield frame_line(frame, raw).encode() + b"\n"
+
+
+def _write_blanked(recording: "Recording", connection: str, output: str | None) -> None:
+    """Write the lines without their secrets, and say how many there were."""
+    from acp_proxy.views.jsonlines import frame_line, header_line, redacted_header
+    from acp_proxy.views.units import count
+
+    number = recording.connection(connection).id  # the same one, should a newer begin meanwhile
+    redactor = recording.redactor(number)
+    header = redactor.redact_frame("client", header_line(recording.connection(number)).encode())
+    with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
+        for frame in recording.frames(number):
+            if frame.seq > redactor.learned:  # it came meanwhile: the rest of it may come yet
+                break
+            raw = b"".join(recording.frame_bytes(frame))
+            blanked = redactor.redact_frame(frame.stream, raw, frame.seq)
+            spooled.write(frame_line(frame, blanked).encode() + b"\n")
+        spooled.seek(0)
+        first = redacted_header(header.decode(), redactor.blanked).encode() + b"\n"
+        write_bytes(itertools.chain([first], iter(lambda: spooled.read(1 << 20), b"")), output)
+    values = count(redactor.blanked, "value")
+    click.echo(f"acp-proxy: {values} blanked; --raw leaves them as they are", err=True)

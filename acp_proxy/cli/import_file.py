@@ -15,7 +15,14 @@ from acp_proxy.log.place import log_path
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recorder.rewrite import ImportedFrame, import_connection
 from acp_proxy.recording import open_recording
-from acp_proxy.views.jsonlines import BadLineError, dumps, parse_header, parse_line, parse_time
+from acp_proxy.views.jsonlines import (
+    BadLineError,
+    blanked_values,
+    dumps,
+    parse_header,
+    parse_line,
+    parse_time,
+)
 from acp_proxy.views.safe_text import visible
 
 if TYPE_CHECKING:
@@ -98,6 +105,8 @@ def _columns(facts: str | None) -> dict[str, Any]:
             columns[column] = parse_time(known.get(key))
         except BadLineError:
             columns[column] = None
+    if values := blanked_values(facts):
+        columns["notes"] = dumps([{"event": "redacted", "values": values}])
     duration = known.get("duration_ns")
     if type(duration) is int and abs(duration) < 2**63:
         columns["duration_ns"] = duration

@@ -1,6 +1,7 @@
 """``acp-proxy show``: one message whole."""
 
-from typing import TYPE_CHECKING
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +15,20 @@ from acp_proxy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from acp_proxy.events.event import Event
     from acp_proxy.recording import MessageRow, Recording
+    from acp_proxy.redaction.redactor import Redactor
 
 
 @click.command()
 @click.argument("place", nargs=-1, required=True, metavar="[CONNECTION] SEQ")
 @log_option
 @click.option("--raw", is_flag=True, help="The exact bytes of its line, and nothing else.")
+@click.option("--share", is_flag=True, help="Blank the secrets in it.")
 @json_option
-def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> None:
+def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_json: bool) -> None:
     """Show message SEQ of CONNECTION (default: latest): laid out, with all that is known of it.
 
     With the events that it means for the state, and notes on what was ignored or is
@@ -35,10 +40,20 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
     connection, seq = (place[0] if len(place) > 1 else "latest"), int(place[-1])
     with opened(log) as recording:
         row = recording.message(connection, seq)
+        if share:
+            redactor = recording.redactor(row.connection_id)
+            pieces = _blanked(redactor, recording, row)
+        else:
+            redactor, pieces = None, recording.message_bytes(row)
         if raw:
-            write_bytes(recording.message_bytes(row))
+            write_bytes(pieces)
             return
         other, events = _other(recording, row), _events(recording, row)
+        if redactor is not None:
+            row = _without_secrets(redactor, row)
+            other = None if other is None else _without_secrets(redactor, other)
+            for event in events:
+                event.notes = tuple(redactor.redact_text(note)[0] for note in event.notes)
         if as_json:
             from acp_proxy.views.details import message_detail
             from acp_proxy.views.jsonlines import dumps
@@ -50,6 +65,28 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, as_json: bool) -> N
             offset = recording.frame_of(row).offset
             whose = recording.connection(connection)
             echo_page(message_page(whose, row, other, offset, events))
+
+
+def _blanked(redactor: "Redactor", recording: "Recording", row: "MessageRow") -> "Iterator[bytes]":
+    """Return the bytes of a message's frame without their secrets; say how many there were."""
+    from acp_proxy.views.units import count
+
+    raw = b"".join(recording.message_bytes(row))
+    blanked = redactor.redact_frame(row.stream, raw, row.frame_seq)
+    click.echo(f"acp-proxy: {count(redactor.blanked, 'value')} blanked", err=True)
+    return iter([blanked])
+
+
+def _without_secrets(redactor: "Redactor", row: "MessageRow") -> "MessageRow":
+    """Return a message whose texts and bytes hold no secret."""
+    raw = redactor.redact_frame(row.stream, row.raw, row.frame_seq)
+    texts: dict[str, Any] = {
+        name: redactor.redact_text(text)[0]
+        for name in ("method", "id", "session_id", "tool_call_id", "terminal_id", "reason")
+        if (text := getattr(row, name)) is not None
+    }
+    size = len(raw) if len(row.raw) == row.size else row.size
+    return dataclasses.replace(row, raw=raw, size=size, **texts)
 
 
 def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":

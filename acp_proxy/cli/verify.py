@@ -45,8 +45,14 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
             found = [*recording.verify(row.id), *_told(row)]
             problems += [{"connection": str(row.id), "problem": text} for text in found]
     frames = sum(row.frames for row in rows)
+    altered = [(row.id, values) for row in rows if (values := _blanked(row))]
     if as_json:
-        facts = {"connections": len(rows), "frames": frames, "problems": problems}
+        facts = {
+            "connections": len(rows),
+            "frames": frames,
+            "redacted": [{"connection": str(id_), "values": values} for id_, values in altered],
+            "problems": problems,
+        }
         click.echo(dumps(facts))
     elif problems:
         for problem in problems:
@@ -55,8 +61,18 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
         click.echo(count(len(problems), "problem"))
     else:
         click.echo(f"all is well: {count(len(rows), 'connection')}, {count(frames, 'frame')}")
+    for number, values in [] if as_json else altered:
+        click.echo(
+            f"connection {number}: {count(values, 'value')} blanked in what was recorded: "
+            "these are not the bytes that travelled"
+        )
     if problems:
         sys.exit(1)
+
+
+def _blanked(row: "ConnectionRow") -> int:
+    """Return how many values a connection's notes tell were blanked in its frames."""
+    return sum(note["values"] for note in row.notes if note.get("event") == "redacted")
 
 
 def _told(row: "ConnectionRow") -> list[str]:

@@ -145,6 +145,27 @@ def header_line(row: "ConnectionRow") -> str:
     return f'{{"acp-proxy": 1, "connection": {facts}}}'
 
 
+def redacted_header(header: str, values: int) -> str:
+    """Return a header line that tells how many values were blanked in what follows it.
+
+    What was blanked before an import counts too; without any the line stays as it is.
+    """
+    if not values:
+        return header
+    [facts] = [value for key, value in jsontext.members(header.encode()) if key == b'"connection"']
+    members = jsontext.members(facts)
+    values += sum(blanked_values(facts.decode()) for key, _ in members if key == b'"redacted"')
+    kept = [key + b":" + value for key, value in members if key != b'"redacted"']
+    text = b",".join([*kept, f'"redacted":{values}'.encode()]).decode()
+    return f'{{"acp-proxy": 1, "connection": {{{text}}}}}'
+
+
+def blanked_values(facts: str) -> int:
+    """Return how many values were blanked in a file, as its header tells."""
+    values = json.loads(facts).get("redacted")
+    return values if type(values) is int and 0 < values < 2**53 else 0
+
+
 def frame_line(frame: "FrameRow", raw: bytes) -> str:
     """Return a frame as an interchange line."""
     line: dict[str, Any] = {"seq": frame.seq}

@@ -18,7 +18,7 @@ def test_a_capture_comes_out_as_it_went_in(captures: Path, name: str, tmp_path: 
     log = tmp_path / "log.db"
     given = [json.loads(line) for line in (captures / name).read_bytes().splitlines()]
     invoke("import", captures / name, "--log", log)
-    first = invoke("export", "--jsonl", "--log", log).stdout_bytes
+    first = invoke("export", "--jsonl", "--raw", "--log", log).stdout_bytes
     found = [json.loads(line) for line in first.splitlines()]
 
     assert found[0] == given[0]
@@ -35,7 +35,7 @@ def test_a_capture_comes_out_as_it_went_in(captures: Path, name: str, tmp_path: 
         assert result.stdout_bytes == expected.encode()
     again = tmp_path / "again.db"
     invoke("import", "-", "--log", again, stdin=first)
-    assert invoke("export", "--jsonl", "--log", again).stdout_bytes == first
+    assert invoke("export", "--jsonl", "--raw", "--log", again).stdout_bytes == first
 
 
 def test_the_exact_captures_have_stderr(captures: Path) -> None:
@@ -76,7 +76,7 @@ def test_only_from_and_data_are_needed(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     invoke("import", "-", "--log", log, stdin=b'{"from":"client","message":{ "id" : 1.0 }}\n\n')
 
-    lines = invoke("export", "--jsonl", "--log", log).stdout.splitlines()
+    lines = invoke("export", "--jsonl", "--raw", "--log", log).stdout.splitlines()
     assert json.loads(lines[1]) == {"seq": 1, "from": "client", "data": '{"id":1.0}', "end": "\n"}
 
 
@@ -99,7 +99,7 @@ def test_of_a_wrong_file_nothing_is_imported(tmp_path: Path, line: bytes, reason
 def test_a_connection_keeps_its_uuid_where_it_is_free(tmp_path: Path) -> None:
     log, other = tmp_path / "log.db", tmp_path / "other.db"
     invoke("import", "-", "--log", log, stdin=b'{"from":"client","data":"x"}\n')
-    exported = invoke("export", "--jsonl", "--log", log).stdout_bytes
+    exported = invoke("export", "--jsonl", "--raw", "--log", log).stdout_bytes
     [row] = document("connections", "--log", log)
 
     invoke("import", "-", "--log", other, stdin=exported)

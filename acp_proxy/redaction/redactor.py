@@ -1,0 +1,149 @@
+"""Blanks the secrets of one connection: in its frames, and in what is made of them.
+
+    redactor = Redactor()
+    redactor.learn(lambda: frames)                      # all of the connection, once or twice
+    redactor.redact_frame(stream, raw, seq)             # a frame, still the same JSON
+    redactor.redact_text(text), redactor.redact_value(value)
+
+Without ``learn`` everything works with what was seen so far.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from acp_proxy.redaction import joins, literals, texts
+from acp_proxy.redaction.known import Known
+from acp_proxy.redaction.names import MARKER
+from acp_proxy.redaction.prefilter import flat, is_suspicious
+from acp_proxy.redaction.trees import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from acp_proxy.redaction.literals import Edit
+
+__all__ = ["MARKER", "Redactor"]
+
+_STDERR: Final = "stderr"
+
+
+class Redactor:
+    """Follows one connection and blanks its secrets.
+
+    A secret becomes ``[redacted]``, the same for all. Of a secret in pieces (chunks, wrapped
+    lines) the first piece becomes that, the others nothing. What is blanked is not found again:
+    redacting twice gives the same.
+
+    Attributes:
+        blanked: How many values were blanked so far.
+        learned: The seq of the last frame that ``learn`` read; 0 before.
+
+    """
+
+    def __init__(self) -> None:
+        self.blanked = 0
+        self.learned = 0
+        self._known = Known()
+        self._cuts: joins.Cuts = {}
+        self._suspects: set[int] | None = None  # of the frames learned; None: not known
+
+    def redact_text(self, text: str) -> tuple[str, int]:
+        """Return a text without the secrets in it, and how many values were blanked."""
+        edits = self._walk().text_edits(text)
+        return literals.apply(text, edits), self._count(edits)
+
+    def redact_value(self, value: Any) -> tuple[Any, int]:
+        """Return a JSON value without its secrets, and how many strings' secrets were blanked.
+
+        The value given is not changed; what holds no secret is the same object. What is nested
+        deeper than Python can follow is blanked as a whole.
+        """
+        walk = self._walk()
+        try:
+            found = walk.value(value)
+        except RecursionError:
+            walk.blanked += 1
+            found = MARKER
+        self.blanked += walk.blanked
+        return found, walk.blanked
+
+    def redact_frame(self, stream: str, raw: bytes, seq: int | None = None) -> bytes:
+        """Return a frame without its secrets: JSON stays the same JSON but for blanked strings.
+
+        May be used on frames as they come, in order: what is learned from one is known for the
+        next ones. The end of the line stays.
+
+        Args:
+            stream: ``client``, ``agent`` or ``stderr``.
+            raw: The frame's bytes, its terminator included.
+            seq: The frame's number as ``learn`` was told it: secrets cut in pieces by frames
+                are found too.
+
+        """
+        cuts = self._cuts.get(seq) if seq is not None else None
+        if cuts is None and not self._is_suspect(raw, seq):
+            return raw
+        text, edits, encoding = self._frame_edits(stream, raw, cuts)
+        if not edits:
+            return raw
+        self._count(edits)
+        return literals.apply(text, edits).encode(encoding, "surrogateescape")
+
+    def learn(self, frames: "Callable[[], Iterable[tuple[int, str, bytes]]]") -> None:
+        """Read a connection to know its secrets, also those in pieces, before blanking.
+
+        Args:
+            frames: Gives the connection's frames from the first on, as seq, stream and bytes;
+                called a second time when a secret became known that may have come before in pieces.
+
+        """
+        for _ in range(2):
+            before = len(self._known)
+            suspects: set[int] = set()
+            pieces = joins.Joins(self._parts)
+            for seq, stream, raw in frames():
+                suspicious = self._may_hold(raw)
+                if suspicious:
+                    suspects.add(seq)
+                    self._frame_edits(stream, raw, None)
+                self.learned = seq
+                pieces.add(seq, stream, raw, is_suspicious=suspicious)
+            self._cuts = pieces.close()
+            if len(self._known) == before:
+                self._suspects = suspects
+                break
+
+    def _walk(self, cuts: "joins.FrameCuts | None" = None) -> Walk:
+        return Walk(self._known, cuts)
+
+    def _frame_edits(
+        self, stream: str, raw: bytes, cuts: "joins.FrameCuts | None"
+    ) -> "tuple[str, list[Edit], str]":
+        """Return a frame as text, its edits, and the text's encoding."""
+        if stream != _STDERR:
+            text = raw.decode(errors="surrogateescape")
+            edits = self._walk(cuts).json_edits(text)
+            if edits is not None:
+                return text, edits, "utf-8"
+        text = raw.decode("latin-1")
+        if cuts is not None and () in cuts:
+            return text, texts.as_edits(cuts[()]), "latin-1"
+        return text, self._walk().text_edits(text), "latin-1"
+
+    def _is_suspect(self, raw: bytes, seq: int | None) -> bool:
+        if seq is None or seq > self.learned or self._suspects is None:
+            return self._may_hold(raw)
+        return seq in self._suspects
+
+    def _may_hold(self, raw: bytes) -> bool:
+        flattened = flat(raw)
+        return is_suspicious(flattened) or self._known.may_be_in(flattened)
+
+    def _parts(self, text: str) -> "list[texts.Part]":
+        """Return what is to be blanked in a joined text."""
+        edits = self._walk().text_edits(text)
+        return [texts.Part(edit.start, edit.end, edit.values > 0) for edit in edits]
+
+    def _count(self, edits: "Iterable[Edit]") -> int:
+        number = sum(edit.values for edit in edits)
+        self.blanked += number
+        return number
