@@ -11,9 +11,12 @@ from acp_proxy.errors import QueryError
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
+from acp_proxy.following import Following
+from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader, MessageFilter
 from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
+from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
 from acp_proxy.verifying import problems_of
@@ -365,6 +368,18 @@ class Recording:
         """
         with self._log.snapshot():
             return problems_of(self._log, connection)
+
+    def follow(self, connection: str | int) -> Following:
+        """Return a connection to be read on and on while it grows."""
+        return Following(self._log, self._log.connection(connection).id)
+
+    def watch(self) -> LogWatch:
+        """Return what tells, cheaply, that the log has grown; to be closed."""
+        return LogWatch(self.path)
+
+    def statistics(self) -> Statistics:
+        """Return what counts messages in SQL; to be closed."""
+        return Statistics(self.path)
 
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""

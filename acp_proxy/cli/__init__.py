@@ -8,7 +8,10 @@ import sys
 def main() -> None:
     """Run ``acp-proxy`` with the process's arguments."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
+    if (
+        arguments[:1] in (["run"], ["tail"])
+        and _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN
+    ):
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # or it ends in a traceback on stderr
     _distrust_working_folder()
     if arguments[:1] == ["run"]:

@@ -3,6 +3,7 @@
 import click
 
 from acp_proxy.cli.options import (
+    echo_table,
     json_option,
     jsonl_option,
     log_option,
@@ -30,4 +31,4 @@ def connections(log: str | None, as_json: bool, as_jsonl: bool) -> None:
         elif recording is not None:
             from acp_proxy.views.tables import connections_table
 
-            click.echo(connections_table(rows))
+            echo_table(connections_table(rows))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.filters import about_options, within_options
 from acp_proxy.cli.options import (
     connection_argument,
     echo_table,
@@ -17,7 +18,6 @@ from acp_proxy.cli.options import (
     write_json,
     write_jsonl,
 )
-from acp_proxy.log.rows import KINDS, STREAMS
 from acp_proxy.views.jsonlines import message_object
 from acp_proxy.views.preview import preview
 
@@ -34,17 +34,10 @@ _RAW = 64 * 1024
 @click.command()
 @connection_argument
 @log_option
-@click.option("--from", "stream", type=click.Choice(STREAMS), help="Only what this side wrote.")
-@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
-@click.option("--method", metavar="GLOB", help="Only this method and the answers to it.")
-@click.option("--session", metavar="ID", help="Only what is about this session.")
-@click.option("--update", metavar="GLOB", help="Only this kind of session/update.")
-@click.option("--tool-call", metavar="ID", help="Only what is about this tool call.")
-@click.option("--terminal", metavar="ID", help="Only what is about this terminal.")
+@about_options
 @click.option("--since-seq", type=SEQ, metavar="SEQ", help="From this message on.")
 @click.option("--until-seq", type=SEQ, metavar="SEQ", help="Up to this message.")
-@click.option("--grep", metavar="TEXT", help="Only what has this text in it.")
-@click.option("--odd", is_flag=True, help="Only what is flagged or invalid.")
+@within_options
 @click.option("--limit", type=SEQ, metavar="N", help="At most the first N.")
 @json_option
 @jsonl_option

@@ -116,12 +116,27 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
 
 
 def echo_table(text: str) -> None:
-    """Print a table, cut at the width of a terminal if it goes to one."""
+    """Print a table, fitted to the width of a terminal if it goes to one."""
     if sys.stdout.isatty():
         from acp_proxy.views.tables import fit
 
         text = fit(text, shutil.get_terminal_size().columns)
     click.echo(text)
+
+
+def echo_page(*parts: str) -> None:
+    """Print the parts of a page, fitted to the width of a terminal if it goes to one."""
+    from acp_proxy.views.tables import fit_page
+
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    click.echo(fit_page(parts, columns))
+
+
+def echo_lines(text: str) -> None:
+    """Print lines of ours, wrapped at the width of a terminal if they go to one."""
+    from acp_proxy.views.tables import fit_lines
+
+    click.echo(fit_lines(text, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
 
 
 def list_things(

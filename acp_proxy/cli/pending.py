@@ -8,6 +8,7 @@ import click
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
+    echo_lines,
     json_option,
     log_option,
     opened,
@@ -50,7 +51,7 @@ def pending(connection: str, log: str | None, at: str | None, as_json: bool) -> 
         for key in ("toolCalls", "terminals", "permissions"):
             for seq in seqs_of(document, key):
                 ages[seq] = seen.clock.age(recording.message(seen.connection.id, seq))
-        click.echo(pending_page(document, ages))
+        echo_lines(pending_page(document, ages))
 
 
 def _seen(recording: "Recording", connection: str, at: str | None) -> "Seen":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.cli.options import (
+    echo_page,
     json_option,
     log_option,
     only_one,
@@ -63,7 +64,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_jso
 
             offset = recording.frame_of(row).offset
             whose = recording.connection(connection)
-            click.echo(message_page(whose, row, other, offset, events))
+            echo_page(message_page(whose, row, other, offset, events))
 
 
 def _blanked(redactor: "Redactor", recording: "Recording", row: "MessageRow") -> "Iterator[bytes]":

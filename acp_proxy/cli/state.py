@@ -8,6 +8,7 @@ import click
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
+    echo_lines,
     json_option,
     log_option,
     opened,
@@ -41,6 +42,6 @@ def state(
     else:
         from acp_proxy.views.state_page import state_page
 
-        click.echo(state_page(state_document(found, row.id, session, as_it_is)))
+        echo_lines(state_page(state_document(found, row.id, session, as_it_is)))
     if session is not None and session not in found.sessions:
         sys.exit(1)

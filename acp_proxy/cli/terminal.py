@@ -7,6 +7,7 @@ import click
 from acp_proxy.cli.options import (
     Failure,
     at_option,
+    echo_page,
     json_option,
     last_seq,
     log_option,
@@ -65,7 +66,7 @@ def terminal(
         elif screen:
             click.echo(_screens(recording, document, as_json=as_json))
         else:
-            click.echo(_pages(recording, document, as_json=as_json))
+            echo_page(_pages(recording, document, as_json=as_json))
 
 
 def _document(

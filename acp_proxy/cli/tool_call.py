@@ -7,6 +7,7 @@ import click
 from acp_proxy.cli.options import (
     Failure,
     at_option,
+    echo_page,
     json_option,
     last_seq,
     log_option,
@@ -61,7 +62,7 @@ def tool_call(
                 *(seqs_of(document, key) for key in ("toolCalls", "permissions", "terminals"))
             )
             times = recording.times(row.id, seqs)
-            click.echo("\n\n".join(tool_call_page(one, times) for one in document["sessions"]))
+            echo_page(*[tool_call_page(one, times) for one in document["sessions"]])
 
 
 def _history(

@@ -1,11 +1,9 @@
-"""Rows as tables for people: tabulate lays them out, cells are made harmless first."""
+"""Rows as tables for people: harmless cells in columns, also where the terminal is narrow."""
 
+import re
 from typing import TYPE_CHECKING
 
-from tabulate import tabulate
-from wcwidth import wcwidth
-
-from acp_proxy.views.preview import clip
+from acp_proxy.views.columns import cut, pad, width, wrap
 from acp_proxy.views.safe_text import visible
 from acp_proxy.views.units import duration, since_start, size
 
@@ -15,22 +13,114 @@ if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow, MessageRow
 
 _SHORT_UUID = 8
+_GAP = 2
+_INDENT = 4  # of the further lines of a row that takes several
+_FLOOR = 16  # a column is made no narrower to get a row onto one line
+_LONGEST_ID = 40  # nor is the first, which people copy, unless it is longer
+_ROOM = 20  # what a column must have left on a line to be cut there instead of going to the next
 
 
-def table(headers: "Sequence[str]", rows: "Iterable[Sequence[object]]", right: str = "") -> str:
+class Table(str):
+    """A laid out table, which can be laid out again for a terminal (``fit``)."""
+
+    __slots__ = ("cells", "headers", "right")
+
+    headers: list[str]
+    cells: list[list[str]]
+    right: list[bool]
+
+    def fitted(self, columns: int) -> str:
+        """Return the table in so many columns.
+
+        What is empty in all rows is left out and wide columns are cut; where that is not
+        enough, each row takes several lines, of which all but the first are indented.
+        """
+        if max(map(width, self.split("\n"))) <= columns:
+            return self
+        used = [at for at in range(len(self.headers)) if any(row[at] for row in self.cells)] or [0]
+        lines = [[row[at] for at in used] for row in [self.headers, *self.cells]]
+        right = [self.right[at] for at in used]
+        widths = _widths(lines)
+        narrower = _narrowed(widths, right, columns)
+        if narrower is None:
+            return _folded(lines, widths, right, columns)
+        cells = [[cut(cell, w) for cell, w in zip(line, narrower, strict=True)] for line in lines]
+        return _laid_out(cells, narrower, right)
+
+
+def table(headers: "Sequence[str]", rows: "Iterable[Sequence[object]]", right: str = "") -> Table:
     """Return a table; columns whose headers ``right`` names are flush right."""
     flush_right = right.split()
     cells = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
-    text = tabulate(
-        cells,
-        headers=headers,
-        tablefmt="plain",
-        disable_numparse=True,
-        colalign=["right" if name in flush_right else "left" for name in headers]
-        if cells
-        else None,
+    is_right = [name in flush_right for name in headers]
+    lines = [[*headers], *cells]
+    text = Table(_laid_out(lines, _widths(lines), is_right))
+    text.headers, text.cells, text.right = [*headers], cells, is_right
+    return text
+
+
+def _widths(rows: list[list[str]]) -> list[int]:
+    return [max(map(width, column)) for column in zip(*rows, strict=True)]
+
+
+def _laid_out(rows: list[list[str]], widths: list[int], right: list[bool]) -> str:
+    return "\n".join(
+        (" " * _GAP)
+        .join(pad(cell, w, right=r) for cell, w, r in zip(row, widths, right, strict=True))
+        .rstrip()
+        for row in rows
     )
-    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _folded(rows: list[list[str]], widths: list[int], right: list[bool], columns: int) -> str:
+    lines = []
+    indent = _INDENT if columns > 4 * _INDENT else 0
+    groups = _groups(widths, right, columns, indent)
+    for row in rows:
+        for begin, rooms in groups:
+            part = [cut(row[begin + at], room) for at, room in enumerate(rooms)]
+            if begin == 0 or any(part):
+                line = _laid_out([part], rooms, right[begin : begin + len(rooms)])
+                lines.append(" " * (indent if begin else 0) + line)
+    return "\n".join(lines)
+
+
+def _narrowed(widths: list[int], right: list[bool], columns: int) -> list[int] | None:
+    """Return widths that fit, the widest made narrower first; None when that would be too narrow."""
+    floors = [w if flush else min(w, _FLOOR) for w, flush in zip(widths, right, strict=True)]
+    floors[0] = min(widths[0], _LONGEST_ID)
+    room = columns - _GAP * (len(widths) - 1)
+    if sum(floors) > room:
+        return None
+    low, high = 0, max(widths)
+    while low < high:  # the largest limit with which all fits
+        limit = (low + high + 1) // 2
+        if sum(max(min(w, limit), f) for w, f in zip(widths, floors, strict=True)) <= room:
+            low = limit
+        else:
+            high = limit - 1
+    fitting = [max(min(w, low), f) for w, f in zip(widths, floors, strict=True)]
+    for at in reversed(range(len(widths))):  # what rounding left over
+        fitting[at] += min(widths[at] - fitting[at], room - sum(fitting))
+    return fitting
+
+
+def _groups(
+    widths: list[int], right: list[bool], columns: int, indent: int
+) -> list[tuple[int, list[int]]]:
+    """Return the columns of each line of a row: the first of them, and the widths."""
+    groups: list[tuple[int, list[int]]] = []
+    room = -1
+    for at, w in enumerate(widths):
+        left = room - _GAP
+        if groups and (w <= left or (left >= _ROOM and not right[at])):
+            groups[-1][1].append(min(w, left))
+            room = left - groups[-1][1][-1]
+            continue
+        whole = max(columns - (indent if groups else 0), 1)
+        groups.append((at, [min(w, whole)]))
+        room = whole - groups[-1][1][-1]
+    return groups
 
 
 def connections_table(rows: "Iterable[ConnectionRow]") -> str:
@@ -117,7 +207,7 @@ def what_text(row: "MessageRow") -> str:
 def about_text(row: "MessageRow") -> str:
     """Return the ids that a message mentions, shortened."""
     found = (("s", row.session_id), ("c", row.tool_call_id), ("t", row.terminal_id))
-    return " ".join(f"{mark}:{_tail(text)}" for mark, text in found if text is not None)
+    return " ".join(f"{mark}:{short_id(text)}" for mark, text in found if text is not None)
 
 
 def ended_text(row: "ConnectionRow") -> str:
@@ -139,7 +229,8 @@ def _program(names: dict[str, str]) -> str:
     return " ".join(filter(None, (names.get("name"), names.get("version"))))[:40]
 
 
-def _tail(text: str) -> str:
+def short_id(text: str) -> str:
+    """Return an id, of a long one the end."""
     return text if len(text) <= 12 else f"…{text[-8:]}"  # noqa: PLR2004 - columns of a table
 
 
@@ -150,17 +241,51 @@ def _minute(time_ns: int | None) -> str:
     return "" if text is None else f"{text[:10]} {text[11:19]}Z"
 
 
-def fit(text: str, width: int) -> str:
-    """Return text with each line cut to so many columns of a terminal."""
-    return "\n".join(_cut(line, width) for line in text.splitlines())
+def fit(text: str, columns: int) -> str:
+    """Return text in so many columns of a terminal: a table laid out anew, other lines cut."""
+    if isinstance(text, Table):
+        return text.fitted(columns)
+    return "\n".join(cut(line, columns) for line in text.splitlines())
 
 
-def _cut(line: str, width: int) -> str:
-    if line.isascii():
-        return clip(line, width)
-    used = 0
-    for at, character in enumerate(line):
-        used += max(wcwidth(character), 0)
-        if used > width:
-            return line[: max(at - 1, 0)] + "…"
-    return line
+_FACT = re.compile(r"[a-z][a-z _]{0,10}: *(?=\S)")
+_FACT_HEAD = 12
+
+
+def fit_page(parts: "Iterable[str]", columns: int | None) -> str:
+    """Return a page for a terminal of so many columns, None for no terminal.
+
+    Tables are laid out anew; facts (``name:       value``) are wrapped under their
+    values. Other lines, which are somebody's text, are left to the terminal: so they
+    can be copied.
+    """
+    if columns is None:
+        return "\n\n".join(parts)
+    return "\n\n".join(
+        part.fitted(columns)
+        if isinstance(part, Table)
+        else "\n".join(_fact(line, columns) for line in part.split("\n"))
+        for part in parts
+    )
+
+
+def fit_lines(text: str, columns: int | None) -> str:
+    """Return lines of ours for a terminal of so many columns, wrapped under their beginnings."""
+    if columns is None or columns < _ROOM:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        body = line.lstrip(" ")
+        indent = len(line) - len(body)
+        first, *rest = [line] if width(line) <= columns else wrap(body, columns - indent - _INDENT)
+        lines.append(first if first == line else " " * indent + first)
+        lines += [" " * (indent + _INDENT) + one for one in rest]
+    return "\n".join(lines)
+
+
+def _fact(line: str, columns: int) -> str:
+    match = _FACT.match(line)
+    if match is None or match.end() != _FACT_HEAD or width(line) <= columns or columns < _ROOM:
+        return line
+    lines = wrap(line[_FACT_HEAD:], columns - _FACT_HEAD)
+    return line[:_FACT_HEAD] + f"\n{' ' * _FACT_HEAD}".join(lines)

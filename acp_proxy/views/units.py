@@ -10,13 +10,15 @@ def duration(ns: int | None) -> str:
 
     >>> [duration(n) for n in (1_500, 2_340_000, 9_870_000_000, 75_000_000_000, 3_723_000_000_000)]
     ['1.5µs', '2.34ms', '9.87s', '1m15s', '1h02m']
+    >>> duration(999_600_000)
+    '1s'
     """
     if ns is None:
         return ""
     sign, ns = ("-", -ns) if ns < 0 else ("", ns)
     if ns < _MINUTE * _NS:
         for unit, name in ((1_000, "µs"), (1_000_000, "ms")):
-            if ns < unit * 1000:
+            if ns < unit * 999.5:  # the next unit, not 1e+03
                 return f"{sign}{ns / unit:.3g}{name}"
         return f"{sign}{ns / _NS:.3g}s"
     seconds = round(ns / _NS)

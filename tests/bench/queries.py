@@ -23,6 +23,8 @@ def query_rows(settings: Settings, log: Path, messages: int) -> list[Row]:
         _timed(settings, log, "messages", "--since-seq", middle, "--limit", "50"),
         _timed(settings, log, "messages", "--kind", "error", "--limit", "50"),
         _timed(settings, log, "show", "latest", middle),
+        _timed(settings, log, "tail", "-n", "20"),
+        _timed(settings, log, "stats"),
     ]
 
 

@@ -17,6 +17,6 @@ def test_the_demonstration_records_what_it_shows(tmp_path: Path) -> None:
     assert [message["flags"] for message in messages] == [[]] * len(messages)
     methods = [message["method"] for message in messages if message["kind"] == "request"]
     assert methods == ["initialize", "session/new", "session/prompt", "session/request_permission"]
-    assert all(f"{message['seq']:>5}  " in shown for message in messages)
+    assert all(f"\n{message['seq']:>3}  " in shown for message in messages)
     assert "Try next:" in shown
     invoke("verify", "--log", log)

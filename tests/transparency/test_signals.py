@@ -157,7 +157,11 @@ def test_a_proxy_behind_a_proxy_is_as_transparent(log: Log, proxied: Way) -> Non
         process.close_stdin()
         process.stdout.wait_for(b"still here\n")
         inner = process.child()
-        (the_agent,) = [pid for pid in children(inner) if b"ignores_eof" in command_of(pid)]
+        proxy = command_of(inner)  # also that of its recorder, for the moment before it is executed
+        commands = {pid: command_of(pid) for pid in children(inner)}
+        (the_agent,) = [
+            pid for pid, words in commands.items() if b"ignores_eof" in words and words != proxy
+        ]
         process.signal(signal.SIGKILL)
         process.wait()
         wait_gone(inner, "the inner proxy")

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from acp_proxy.cli.options import Failure, failing_plainly, log_option, opened
+from acp_proxy.cli.options import Failure, echo_table, failing_plainly, log_option, opened
 from acp_proxy.log.place import log_path
 from acp_proxy.views.preview import preview
 from acp_proxy.views.safe_text import visible
@@ -39,12 +39,12 @@ def demo(log: str | None) -> None:
     with opened(log) as recording:
         row = recording.connection()
         click.echo("\nThis is what was recorded (acp-proxy connections):\n")
-        click.echo(connections_table([row]))
+        echo_table(connections_table([row]))
         click.echo("\nand its messages (acp-proxy messages):\n")
         cells = [
             message_cells(message, preview(message, 60)) for message in recording.messages(row.id)
         ]
-        click.echo(messages_table(cells))
+        echo_table(messages_table(cells))
         permission = next(recording.messages(row.id, method="session/request_permission"), None)
     if permission is None:
         raise Failure("the demonstration was not recorded; acp-proxy log info tells why")

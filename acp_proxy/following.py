@@ -1,0 +1,112 @@
+"""A connection's messages as they come into the log, each with what it means.
+
+Reading may begin anywhere: what is needed of before, the version that is spoken
+and the requests that are open, is looked up in the index instead of reading all.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from acp_proxy.events.decoder import Decoder
+from acp_proxy.log.reader import ALL_MESSAGES, KEPT_RAW, LogReader, MessageFilter
+from acp_proxy.wire.framing import Frame
+from acp_proxy.wire.jsonrpc import Direction, Message, classify_frame, text_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_proxy.events.event import Event
+    from acp_proxy.log.rows import ConnectionRow, MessageRow
+
+_HANDSHAKE = 100
+"""So many messages at a connection's beginning are always read: they tell the version."""
+
+
+class Told(NamedTuple):
+    """A message, the events that it is, and whether it is one of those asked for."""
+
+    row: "MessageRow"
+    events: "list[Event]"
+    fits: bool = True
+
+
+class Following:
+    """One connection, read on and on.
+
+    Attributes:
+        connection_id: Which.
+        seq: The last message that was read, or passed over.
+
+    """
+
+    def __init__(self, log: LogReader, connection_id: int) -> None:
+        self.connection_id = connection_id
+        self.seq = 0
+        self._log = log
+        self._decoder = Decoder()
+        self._frame_seq = 0
+        self._frame: list[Message] = []
+
+    def skip_to(self, seq: int) -> "Iterator[Told]":
+        """Pass over what stands before a message; yield what has to be known of it.
+
+        That is the beginning of the connection, and the requests that are open at that
+        point. To be called before anything was read.
+        """
+        yield from self._read(MessageFilter(until_seq=min(_HANDSHAKE, seq - 1)))
+        if seq - 1 <= _HANDSHAKE:
+            return
+        versions = self._decoder.versions
+        if versions.negotiated is None:
+            versions.negotiated = self.connection().protocol_version
+        tool_call = MessageFilter(update="tool_call", until_seq=seq - 1, limit=1)
+        if any(self._log.messages(self.connection_id, tool_call, raw=0)):
+            versions.saw_tool_call = True
+        self._decoder = (
+            Decoder()
+        )  # the one that read the beginning may wait for answers passed over
+        self._decoder.versions = versions
+        yield from self._read(MessageFilter(until_seq=seq - 1, unanswered=True))
+        self.seq = seq - 1
+
+    def new(self, wanted: MessageFilter = ALL_MESSAGES) -> "Iterator[Told]":
+        """Yield what came since the last call, in order; some 20 µs each.
+
+        Args:
+            wanted: Which messages fit; the others come too, for what is to be known of them.
+
+        """
+        with self._log.snapshot():
+            fitting = None
+            if wanted != ALL_MESSAGES:
+                new = wanted._replace(since_seq=self.seq + 1)
+                rows = self._log.messages(self.connection_id, new, raw=0)
+                fitting = {row.seq for row in rows}
+            for told in self._read(MessageFilter(since_seq=self.seq + 1)):
+                yield told if fitting is None else told._replace(fits=told.row.seq in fitting)
+
+    def newest(self, wanted: MessageFilter, count: int) -> list[int]:
+        """Return the seqs of the last messages that fit, the last one first."""
+        last = wanted._replace(limit=count)
+        rows = self._log.messages(self.connection_id, last, raw=0, newest_first=True)
+        return [row.seq for row in rows]
+
+    def connection(self) -> "ConnectionRow":
+        """Return the connection as it stands now."""
+        return self._log.connection(self.connection_id)
+
+    def _read(self, wanted: MessageFilter) -> "Iterator[Told]":
+        for row in self._log.messages(self.connection_id, wanted, raw=KEPT_RAW):
+            self._decoder.seq = row.seq - 1  # the log's own count, whatever was passed over
+            yield Told(row, self._decoder.add(Direction(row.stream), self._message(row)))
+            self.seq = row.seq
+
+    def _message(self, row: "MessageRow") -> Message:
+        """Return the message of a row; the members of a batch are parsed together, once."""
+        if row.stream == "stderr":
+            return text_message(row.raw)
+        if row.batch_index is None:
+            return classify_frame(Frame(0, row.raw, row.size), as_written=True)[0]
+        if row.frame_seq != self._frame_seq:
+            self._frame = classify_frame(Frame(0, row.raw, row.size), as_written=True)
+            self._frame_seq = row.frame_seq
+        return self._frame[row.batch_index]
