@@ -40,7 +40,11 @@ _HANG_UP_SECONDS = 0.05
 
 
 def run_proxy(
-    command: "Sequence[str]", *, log: str | None = None, label: str | None = None
+    command: "Sequence[str]",
+    *,
+    log: str | None = None,
+    label: str | None = None,
+    redact_at_rest: bool = False,
 ) -> "NoReturn":
     """Stand between the client on our three descriptors and an agent; record; end as it ends.
 
@@ -51,6 +55,7 @@ def run_proxy(
         command: The agent's program and its arguments.
         log: Path of the log; None for the default (``log.place``).
         label: A text to find the connection by.
+        redact_at_rest: Let the recorder blank secrets before it writes (docs/redaction.md).
 
     Raises:
         AgentError: The agent cannot be started. That is recorded too.
@@ -61,9 +66,9 @@ def run_proxy(
     try:
         agent = agents.start(command, before)
     except AgentError as error:
-        _record_failure(error, _start_facts(command, log, label))
+        _record_failure(error, _start_facts(command, log, label, redact_at_rest))
         raise
-    _Connection(agent, _start_facts(command, log, label)).run()
+    _Connection(agent, _start_facts(command, log, label, redact_at_rest)).run()
 
 
 class _Connection:
@@ -207,7 +212,9 @@ class _Connection:
         stdio.let_go(stdio.STDOUT)
 
 
-def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -> "Facts":
+def _start_facts(
+    command: "Sequence[str]", log: str | None, label: str | None, redact: bool
+) -> "Facts":
     try:
         cwd = os.getcwd()
     except OSError:  # somebody deleted it
@@ -224,6 +231,8 @@ def _start_facts(command: "Sequence[str]", log: str | None, label: str | None) -
     }
     if label is not None:
         facts["label"] = label
+    if redact:
+        facts["redact"] = 1
     return facts
 
 

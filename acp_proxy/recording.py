@@ -19,6 +19,7 @@ from acp_proxy.log.search import SearchFilter
 from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
+from acp_proxy.summaries import session_rows
 from acp_proxy.verifying import problems_of
 from acp_proxy.views.jsonlines import header_line
 from acp_proxy.views.points import Point, parse_point
@@ -384,26 +385,3 @@ class Recording:
     def check_integrity(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""
         return self._log.check_integrity()
-
-
-def session_rows(state: State, connection_id: int) -> "Iterator[SessionRow]":
-    """Yield what the sessions of a state came to, as the log's tables tell it."""
-    for session in state.sessions.values():
-        yield SessionRow(
-            connection_id,
-            session.session_id,
-            session.first_seq,
-            session.last_seq,
-            session.cwd,
-            session.title,
-            session.mode,
-            session.updated_at,
-            (session.activity or {}).get("state"),
-            session.closed,
-            len(session.turns),
-            sum(turn.ended_seq is None for turn in session.turns),
-            len(session.tool_calls),
-            len(session.terminals),
-            len(session.permissions),
-            len(session.messages),
-        )

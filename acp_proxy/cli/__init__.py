@@ -19,7 +19,7 @@ def main() -> None:
         from acp_proxy.cli import run
 
         if (plain := run.read_plainly(arguments[1:])) is not None:
-            run.start(*plain)
+            run.start(plain)
     from acp_proxy.cli.commands import run_command_line
 
     run_command_line()

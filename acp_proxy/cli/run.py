@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.errors import AgentError
 
@@ -12,10 +12,20 @@ if TYPE_CHECKING:
 
 OFF_VARIABLE = "ACP_PROXY_OFF"
 _VALUED = ("--log", "--label")
+_REDACT = "--redact-at-rest"
 
 
-def read_plainly(arguments: "Sequence[str]") -> "tuple[list[str], str | None, str | None] | None":
-    """Return (command, log, label) from plain arguments; None when click must see to them.
+class Asked(NamedTuple):
+    """What the arguments of ``run`` ask for."""
+
+    command: "Sequence[str]"
+    log: str | None
+    label: str | None
+    redact_at_rest: bool = False
+
+
+def read_plainly(arguments: "Sequence[str]") -> Asked | None:
+    """Return what plain arguments ask for; None when click must see to them.
 
     What follows the first word that is no option of ours belongs to the agent, verbatim.
     """
@@ -28,23 +38,31 @@ def read_plainly(arguments: "Sequence[str]") -> "tuple[list[str], str | None, st
         if word == "--":
             at += 1
             break
+        if word == _REDACT:
+            values[word] = ""
+            at += 1
+            continue
         name, equals, value = word.partition("=")
         if name not in _VALUED or (not equals and at + 1 >= len(arguments)):
             return None
         values[name] = value if equals else arguments[at + 1]
         at += 1 if equals else 2
     command = list(arguments[at:])
-    return (command, values.get("--log"), values.get("--label")) if command else None
+    if not command:
+        return None
+    return Asked(command, values.get("--log"), values.get("--label"), _REDACT in values)
 
 
-def start(command: "Sequence[str]", log: str | None, label: str | None) -> "NoReturn":
+def start(asked: Asked) -> "NoReturn":
     """Run the proxy; end as the agent ends."""
     if os.environ.get(OFF_VARIABLE, "") not in ("", "0"):
-        _become(command)
+        _become(asked.command)
     from acp_proxy.proxy import run_proxy
 
     try:
-        run_proxy(command, log=log, label=label)
+        run_proxy(
+            asked.command, log=asked.log, label=asked.label, redact_at_rest=asked.redact_at_rest
+        )
     except AgentError as error:
         _fail(error)
 

@@ -11,10 +11,13 @@ from acp_proxy.cli.options import log_option
 )
 @log_option
 @click.option("--label", metavar="TEXT", help="A text to find this connection by.")
+@click.option(
+    "--redact-at-rest", is_flag=True, help="Blank secrets before they are written into the log."
+)
 @click.argument(
     "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
 )
-def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
+def run(log: str | None, label: str | None, redact_at_rest: bool, command: tuple[str, ...]) -> None:
     """Start an agent and record its conversation with the client that started us.
 
     Put this before the agent's command wherever your client's settings name it:
@@ -28,4 +31,4 @@ def run(log: str | None, label: str | None, command: tuple[str, ...]) -> None:
     ACP_PROXY_OFF=1 in the environment the agent takes this process's place and
     nothing is recorded.
     """  # noqa: D301 - click wants a real backspace
-    run_module.start(command, log, label)
+    run_module.start(run_module.Asked(command, log, label, redact_at_rest))

@@ -17,6 +17,7 @@ from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
+from acp_proxy.recorder.blanking import Blanking
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Derived, Follower
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored
@@ -56,6 +57,9 @@ class Ingest:
         self._start = start
         facts = decode_facts(start.data) if start.stream is Stream.CONTROL else {}
         uuid = str(facts.get("uuid") or os.path.basename(journal.path))
+        self._blanking = Blanking() if facts.get("redact") else None
+        if self._blanking is not None:
+            facts = self._blanking.facts(facts)
         self._id = writer.connection(uuid, _start_columns(facts, start))
         self._follower = Follower()
         self._waiting: Batch | None = None
@@ -67,15 +71,20 @@ class Ingest:
             row = reader.connection(uuid)
             self._is_derived = self._resume(reader, row.messages)
             self._follow(reader)
-        self._framers = [LineFramer(row.streams[stream], MAX_PARSED) for stream in STREAMS]
+        begins = [row.streams[stream] for stream in STREAMS]
+        if self._blanking is not None:
+            begins = self._blanking.begin_again(row.frames)
+            self._sha = [hashlib.sha256() for _ in STREAMS]
+        self._framers = [LineFramer(begin, MAX_PARSED) for begin in begins]
         self._lines: list[_Line | None] = [None, None, None]
-        self._gaps, self._notes = list(row.gaps), list(row.notes)
+        self._gaps = list(row.gaps)
+        self._notes = [note for note in row.notes if note.get("event") != "redacted"]
         self._wait_status: int | None = None
         self._exit_position: int | None = None
         self._frames: list[FrameToWrite] = []
         self._entries: list[tuple[Any, ...]] = []
         self._dirty = False
-        self.position = self._progress.journal_position
+        self.position = 0 if self._blanking is not None else self._progress.journal_position
         self.is_finished = row.status != "running"
         """Whether the log has all of it already."""
 
@@ -96,6 +105,8 @@ class Ingest:
 
     def batch(self) -> Batch | None:
         """Return what was taken since the last one, to be written before the next; None for nothing."""
+        if self._blanking is not None and self._blanking.is_behind:
+            return None
         if self._frames or self._dirty:
             return self._batch({}, durably=False)
         return None
@@ -226,7 +237,10 @@ class Ingest:
         if end <= known:
             return
         self._flush(stream)
-        self._gaps.append({"from": STREAMS[stream], "offset": known, "bytes": end - known})
+        offset = known if self._blanking is None else self._blanking.offset(stream, known)
+        gap = {"from": STREAMS[stream], "offset": offset, "bytes": end - known}
+        if gap not in self._gaps:
+            self._gaps.append(gap)
         framer.skip(end - known)
         self._dirty = True
 
@@ -245,6 +259,8 @@ class Ingest:
 
     def _add(self, stream: Stream, frame: Frame, record: Record, position: int) -> None:
         """Add a frame; ``record`` brought its last byte, its first stands at ``position``."""
+        if self._blanking is not None:
+            frame = self._blanking.blanked(stream, frame)
         if frame.size == len(frame.raw):
             self._sha[stream].update(frame.raw)
             self._add_row(stream, frame, record, frame.raw)
@@ -260,6 +276,8 @@ class Ingest:
             self._add_row(stream, part, record, LongRaw(part.size, pieces))
 
     def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
+        if self._blanking is not None and self._blanking.is_stored():
+            return
         elapsed_ns = self._elapsed(record)
         entries = self._follower.add(DIRECTIONS[stream], frame, elapsed_ns)
         seq = entries[0][0]
@@ -295,8 +313,13 @@ class Ingest:
             "gaps": list(self._gaps),
             "notes": list(self._notes),
         }
+        if self._blanking is not None:
+            columns["notes"].append(self._blanking.note())
         for stream, name in enumerate(STREAMS):
-            columns[f"{name}_bytes"] = self._framers[stream].offset
+            end = self._framers[stream].offset
+            columns[f"{name}_bytes"] = (
+                end if self._blanking is None else self._blanking.offset(stream, end)
+            )
             columns[f"{name}_sha256"] = self._sha[stream].hexdigest()
         derived = self._follower.take()
         batch = Batch(

@@ -19,8 +19,13 @@ _OURS = re.compile(r"\x1b\[[0-9;]+m")  # the only sequences that we write
 _LESS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>])")
 
 
-def on_terminal(*options: str, log: Path, keys: bytes = b"", **environment: str) -> str:
-    """Return what a terminal gets from the command, when these keys were pressed before."""
+def on_terminal(
+    *options: str, log: Path, keys: bytes = b"", errors: bool = False, **environment: str
+) -> str:
+    """Return what a terminal gets from the command, when these keys were pressed before.
+
+    With ``errors`` it gets what is written on stderr too.
+    """
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "acp_proxy", "transcript", "--log", str(log), *options]
     surroundings = {
@@ -31,7 +36,12 @@ def on_terminal(*options: str, log: Path, keys: bytes = b"", **environment: str)
         **environment,
     }
     with subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=slave, env=surroundings, start_new_session=True
+        command,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave if errors else subprocess.DEVNULL,
+        env=surroundings,
+        start_new_session=True,
     ) as process:
         os.close(slave)
         os.write(master, keys)
@@ -102,7 +112,9 @@ def test_less_shows_it(log: Path) -> None:
     if shutil.which("less") is None:
         pytest.skip("there is no less on this machine")
 
-    found = on_terminal(log=log, PAGER="less", keys=b"Gq", LESS="-RX", LESSHISTFILE="-")
+    found = on_terminal(
+        log=log, errors=True, PAGER="less", keys=b"Gq", LESS="-RX", LESSHISTFILE="-"
+    )
 
     assert "Transcript of connection 1" in found
     assert "alert(1)" in found

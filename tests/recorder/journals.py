@@ -16,13 +16,14 @@ STREAMS = {"client": Stream.CLIENT, "agent": Stream.AGENT, "stderr": Stream.STDE
 Chunks = Iterable[tuple[str, bytes]]
 
 
-def begin(log: Path, uuid: str = UUID) -> JournalWriter:
+def begin(log: Path, uuid: str = UUID, **facts: str | int | list[str]) -> JournalWriter:
     """Return the journal of a new connection, with its first record."""
     start: Facts = {
         "event": "start",
         "uuid": uuid,
         "log": str(log),
         "command": ["agent", "--x"],
+        **facts,
     }
     writer = spool.create(str(log), uuid, start)
     assert writer is not None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from acp_proxy.views.transcript.shelving import Values
     from acp_proxy.views.transcript.source import Redactor, Source
 
+_BLANKED_APART = 5  # levels of an entry that are ours, or that shapes look into
 _LINES = 500  # of one entry at most
 _LOOK_AHEAD = 50  # marks after a v2 prompt among which its message is looked for
 _THOUGHTS = "messages of thoughts"
@@ -144,10 +145,18 @@ class Timeline:
 
     def _blank(self, entry: Entry) -> Entry:
         """Blank what is secret: the only way out for what a peer said."""
-        value, count = self._redactor.redact_value(entry)
-        self.blanked += count
-        blanked: Entry = value
+        blanked: Entry = self._blank_value(entry, _BLANKED_APART)
         return blanked
+
+    def _blank_value(self, value: Any, levels: int) -> Any:
+        """Blank a value; of one that is blanked as a whole (too deep), only what is too deep."""
+        found, count = self._redactor.redact_value(value)
+        if levels and isinstance(value, dict | list) and not isinstance(found, dict | list):
+            if isinstance(value, list):
+                return [self._blank_value(one, levels - 1) for one in value]
+            return {key: self._blank_value(one, levels - 1) for key, one in value.items()}
+        self.blanked += count
+        return found
 
 
 class _Telling:
