@@ -122,7 +122,9 @@ class Follower:
             seq = self._decoder.seq
             for key, thing in changed.items():
                 texts.note(seq, session_id or "", key, thing)
-            self._changed.update(changed)
+            for key, thing in changed.items():  # in the order of the last change of each
+                self._changed.pop(key, None)
+                self._changed[key] = thing
             self._checkpointer.note(changed)
             changed.clear()
 
