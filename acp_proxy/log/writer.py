@@ -13,7 +13,7 @@ import orjson
 
 from acp_proxy.errors import LogError
 from acp_proxy.log import derived, schema
-from acp_proxy.log.rows import frame_id
+from acp_proxy.log.rows import as_stored, frame_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -270,6 +270,4 @@ def _storable(value: Any) -> Any:
             return orjson.dumps(value).decode()
         except orjson.JSONEncodeError:  # a path that is no UTF-8
             return json.dumps(value)
-    if isinstance(value, str) and not value.isascii():
-        return value.encode(errors="backslashreplace").decode()
-    return value
+    return as_stored(value) if isinstance(value, str) else value
