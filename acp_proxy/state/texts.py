@@ -99,7 +99,7 @@ class Texts:
         """Take a prompt of version 2, which is no message until the agent says so."""
         seq = event.seq if event.prompt_seq is None else event.prompt_seq
         words = "\n".join(text for block in event.prompt for text in _texts_of(block))
-        text = _readable(words[:_LONGEST_INPUT])
+        text = words[:_LONGEST_INPUT]
         session_id = _storable(event.session_id or "")
         self._put(key, seq, Text(key, seq, "prompt", session_id, seq, seq, text))
 
@@ -117,15 +117,20 @@ class Texts:
         self._checkpoint_seq = seq
 
     def take(self) -> "tuple[list[int], list[Text]]":
-        """Return the things whose older texts are void, and the texts that are new or longer."""
+        """Return the things whose older texts are void, and the texts that are new or were changed.
+
+        Blank ones too: one may have come to nothing since it was written.
+        """
         rows = [
-            one if isinstance(one, Text) else _text(part, place, one)
+            one._replace(text=_readable(one.text))
+            if isinstance(one, Text)
+            else _text(part, place, one)
             for part, places in self._fresh.items()
             for place, one in places.items()
         ]
         replaced = list(self._replaced)
         self._fresh, self._replaced = {}, {}
-        return replaced, [row for row in rows if row.text and not row.text.isspace()]
+        return replaced, rows
 
     def _grown(
         self, seq: int, kind: str, session_id: str, key: int, thing: Any, value: Blocks | Output
@@ -186,7 +191,7 @@ class Texts:
         else:
             words = " ".join(_strings(unpacked(given)))
         self._tools[key] = (title, given, words)
-        text = _readable(f"{title} {words}")
+        text = f"{title} {words}"
         first = call.first_seq
         self._put(key, _TOOL, Text(key, _TOOL, "tool", session_id, first, first, text))
 

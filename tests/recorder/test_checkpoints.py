@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from acp_proxy.log.schema import applied_steps
+from acp_proxy.recorder import rewrite
 from acp_proxy.recorder.rewrite import ImportedFrame, import_connection, reindex
 from acp_proxy.recording import open_recording
 from acp_proxy.state import checkpoints
@@ -109,6 +110,48 @@ def test_state_at_each_message_is_that_of_folding(
             assert recording.verify(1) == []
         _change(log, "UPDATE connections SET derived = NULL")
         _forget_checkpoints(log)
+
+
+def test_requests_with_one_id_keep_their_order_in_checkpoints(tmp_path: Path, dense: None) -> None:
+    """Prompts are read again in the order in which they were sent."""
+    folding, said = _spoken()
+    for id_ in (1, 2, 1):
+        params = {"sessionId": "s", "prompt": [text("do")]}
+        folding.client(id=id_, method="session/prompt", params=params)
+    for _ in range(4):
+        folding.update("terminal_output_chunk", terminalId="x", data="YWJj" * 99)
+    folding.update("tool_call", toolCallId="t")  # of version 1: the prompts began turns
+    log = tmp_path / "log.db"
+    _imported(log, said)
+
+    with open_recording(log) as recording:
+        turns = recording.state().sessions["s"].turns
+        assert [turn.prompt_seq for turn in turns] == [3, 4, 5]
+        assert recording.verify(1) == []
+
+
+def _spoken() -> tuple[Folding, Said]:
+    """Return somebody who speaks version 2, and all that will be said."""
+    folding = Folding()
+    said: Said = []
+    folding.line = lambda direction, raw: said.append((direction, raw))  # type: ignore[method-assign]
+    folding.ask("initialize", {"protocolVersion": 2}, {"protocolVersion": 2})
+    return folding, said
+
+
+def test_texts_that_come_to_nothing_are_written_too(tmp_path: Path) -> None:
+    """However the messages come in batches: a text that was there has no words any more."""
+    folding, said = _spoken()
+    folding.update("tool_call_update", toolCallId="t", title="Water")
+    folding.update("tool_call_update", toolCallId="t", title=None)
+    logs = [tmp_path / "1.db", tmp_path / "2.db"]
+    for log, size in zip(logs, (1, 1_000_000), strict=True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rewrite, "_BATCH_BYTES", size)
+            _imported(log, said)
+        with open_recording(log) as recording:
+            assert recording.verify(1) == []
+            assert list(recording.search("Water")) == []
 
 
 def test_what_grows_is_stored_once(tmp_path: Path) -> None:
