@@ -169,6 +169,8 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
             else:
                 number = stored.key & 0xFFFFFFFF
                 _restore(sessions[stored.key - number], number, kind, values, stored)
+        for session in sessions.values():
+            _check_places(session)
     except (ValueError, TypeError, LookupError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
@@ -225,6 +227,12 @@ def _session(stored: Stored, values: list[Any]) -> Session:
     session.prompts = {seq: Prompt(seq, id_) for seq, id_ in prompts}
     session.notices = Blocks.stored(stored.tails, values[_PLACE_OF_GROWING[Session]], stored.since)
     return session
+
+
+def _check_places(session: Session) -> None:
+    for place in (session.open_message, session.open_prompt):
+        if place is not None and place not in range(len(session.messages)):
+            raise ValueError("a message is missing")
 
 
 def _restore(session: Session, number: int, kind: str, values: list[Any], stored: Stored) -> None:

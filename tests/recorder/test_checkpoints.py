@@ -17,6 +17,7 @@ from acp_proxy.recorder.rewrite import ImportedFrame, import_connection, reindex
 from acp_proxy.recording import open_recording
 from acp_proxy.state import checkpoints
 from acp_proxy.state.columns import TABLES
+from acp_proxy.state.snapshot import BadSnapshotError
 from acp_proxy.views.state_json import state_document, state_pieces, state_text
 from acp_proxy.wire.jsonrpc import Direction
 from tests.cli.commands import document, invoke
@@ -246,6 +247,28 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
 
     invoke("verify", "--log", log)
     assert rows(log) == right
+
+
+def test_a_damaged_value_says_what_to_do(tmp_path: Path, dense: None) -> None:
+    """It is parsed only when somebody looks into it: too late to begin elsewhere."""
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    _change(
+        log,
+        "UPDATE checkpoint_parts SET tail = x'3d7b' WHERE CAST(head AS TEXT) LIKE '=[\"ToolCall%'",
+    )
+
+    done = invoke("tool-call", "t", "--log", log, code=1)
+    assert "acp-proxy log reindex" in done.stderr
+
+
+def test_a_checkpoint_without_the_message_that_is_open_is_not_taken() -> None:
+    folding = Folding(1)
+    folding.update("agent_message_chunk", content=text("one"))
+    folding.state.sessions["s"].open_message = 1
+
+    with pytest.raises(BadSnapshotError):
+        folding.kept.restarted(folding.state, folding.decoder)
 
 
 @pytest.mark.parametrize(
