@@ -112,6 +112,8 @@ def reindex(log: str, connection_id: int) -> None:
         entries: list[tuple[Any, ...]] = []
         size = 0
         for row in reader.frames(connection_id):  # as they were: a reader sees no open transaction
+            if row.seq > follower.index.seq + 1:  # what is missing keeps its numbers
+                follower.skip_to(row.seq - 1)
             frame = Frame(row.offset, row.raw or b"", row.size)
             entries += follower.add(Direction(row.stream), frame, row.elapsed_ns)
             size += row.size

@@ -88,7 +88,8 @@ class Follower:
 
     def skip_to(self, seq: int) -> None:
         """Go on as if the messages up to ``seq`` had been there: the log lost them."""
-        self.index.seq = self._decoder.seq = seq
+        self.index.seq = seq
+        self._decoder.seq = max(seq, self._resumed_at)
 
     def add(
         self, direction: Direction, frame: Frame, elapsed_ns: int | None

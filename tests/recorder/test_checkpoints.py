@@ -249,6 +249,25 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
     assert rows(log) == right
 
 
+@pytest.mark.parametrize("lost", [3, 100])
+def test_reindex_keeps_the_numbers_of_what_is_left(tmp_path: Path, dense: None, lost: int) -> None:
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    _change(log, f"DELETE FROM frames WHERE seq = {lost}")
+    messages = "SELECT seq, session_update FROM wire ORDER BY seq"
+    with closing(sqlite3.connect(log)) as db:
+        left = db.execute(messages).fetchall()
+
+    reindex(str(log), 1)
+
+    with closing(sqlite3.connect(log)) as db:
+        assert db.execute(messages).fetchall() == left
+    assert "log reindex" not in invoke("verify", "--log", log, code=1).stdout
+    state = _state(log, "-1")
+    _forget_checkpoints(log)
+    assert _state(log, "-1") == state
+
+
 def test_a_damaged_value_says_what_to_do(tmp_path: Path, dense: None) -> None:
     """It is parsed only when somebody looks into it: too late to begin elsewhere."""
     log = tmp_path / "log.db"
