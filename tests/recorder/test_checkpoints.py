@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -247,6 +248,24 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
 
     invoke("verify", "--log", log)
     assert rows(log) == right
+
+
+def test_verify_holds_a_small_part_of_a_long_connection(tmp_path: Path) -> None:
+    """Also when no frame ends at a round number, and when frames are large."""
+    folding, said = _spoken()
+    folding.update("agent_message_chunk", messageId="m", content=text("w" * 100_000))
+    *said, (agent, chunk) = said
+    said += [(agent, b"[%b,%b]" % (chunk, chunk))] * 200
+    said.insert(0, (agent, b"{}"))
+    log = tmp_path / "log.db"
+    _imported(log, said)
+
+    with open_recording(log) as recording:
+        tracemalloc.start()
+        assert recording.verify(1) == []
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 30_000_000
 
 
 @pytest.mark.parametrize("lost", [3, 100])
