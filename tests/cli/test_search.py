@@ -195,3 +195,13 @@ def test_a_session_whose_id_no_database_can_hold(tmp_path: Path) -> None:
     assert document("messages", "--session", "\ud800", "--log", log)
     assert objects("search", "hello", "--session", "\udcff", "--log", log, code=1) == []
     invoke("verify", "--log", log)
+
+
+def test_a_prompt_is_found_when_its_version_is_told_later(tmp_path: Path) -> None:
+    said = [
+        ("client", request(1, "session/prompt", sessionId="s", prompt=[text("Water it")])),
+        ("agent", update("state_update", state="running")),
+    ]
+    log = put(tmp_path / "log.db", said)
+
+    assert found(log, "water") == [("prompt", 1, 1)]
