@@ -205,3 +205,8 @@ def test_a_prompt_is_found_when_its_version_is_told_later(tmp_path: Path) -> Non
     log = put(tmp_path / "log.db", said)
 
     assert found(log, "water") == [("prompt", 1, 1)]
+
+
+def test_kinds_that_nobody_of_that_side_writes_are_refused(log: Path) -> None:
+    done = invoke("search", "valves", "--kind", "prompt", "--from", "agent", "--log", log, code=2)
+    assert "never from agent" in done.stderr
