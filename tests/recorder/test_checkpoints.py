@@ -309,6 +309,31 @@ def test_a_checkpoint_without_the_message_that_is_open_is_not_taken() -> None:
         folding.kept.restarted(folding.state, folding.decoder)
 
 
+@pytest.mark.parametrize("tail", ["x'3d7b'", "NULL"])
+def test_a_checkpoint_without_the_prompt_whose_echo_may_come_is_not_taken(
+    tmp_path: Path, tail: str
+) -> None:
+    """Whoever goes on looks into it: the recorder, and whoever asks for what came after."""
+    folding, said = _spoken()
+    folding.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
+    folding.client(id=1, method="session/prompt", params={"sessionId": "s", "prompt": [text("do")]})
+    folding.update("terminal_output_chunk", terminalId="x", data="YWJj" * 9)
+    folding.update("user_message_chunk", content=text("do"))
+    log = tmp_path / "log.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "SPACING", 1300)
+        _imported(log, said)
+    state = _state(log, "-1")
+    message = "WHERE CAST(head AS TEXT) LIKE '=[\"Message%'"
+    with closing(sqlite3.connect(log)) as db:
+        assert db.execute(f"SELECT count(*) FROM checkpoint_parts {message}").fetchone() == (1,)
+    _change(log, f"UPDATE checkpoint_parts SET tail = {tail} {message}")
+
+    assert _state(log, "-1") == state
+    with open_recording(log) as recording:
+        assert recording.state().sessions["s"].messages[0].echoed == [1, 0]
+
+
 @pytest.mark.parametrize(
     "sql",
     [
