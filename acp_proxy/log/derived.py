@@ -214,6 +214,11 @@ def index_texts(db: sqlite3.Connection, after: int) -> None:
     db.execute("INSERT INTO search (rowid, text) SELECT id, text FROM texts WHERE id > ?", (after,))
 
 
+def rebuild_index(db: sqlite3.Connection) -> None:
+    """Make the full-text index anew from the texts, whatever became of it."""
+    db.execute("INSERT INTO search (search) VALUES ('rebuild')")
+
+
 def forget(db: sqlite3.Connection, connection_id: int, tables: "Iterable[str]") -> None:
     """Delete a connection's derived part, inside a transaction."""
     for table in ("checkpoints", "checkpoint_parts", "texts", *tables):

@@ -231,6 +231,11 @@ class LogWriter:
         self._insert_frames(connection_id, frames)
         self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
 
+    def rebuild_search(self) -> None:
+        """Make the full-text index of all connections anew from their texts."""
+        with schema.explaining(self.path):
+            derived.rebuild_index(self._db)
+
     def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
         """Delete all that was derived from a connection's frames, inside a transaction.
 

@@ -125,3 +125,14 @@ def reindex(log: str, connection_id: int) -> None:
         writer.insert(connection_id, (), entries, derived_rows(follower.take()))
         columns = identity_columns(follower.index) | {"derived": VERSION}
         writer.update(connection_id, columns)
+
+
+def rebuild_search(log: str) -> None:
+    """Make the full-text index of a log anew: a damaged one refuses to have texts changed.
+
+    Raises:
+        LogError: The log cannot be written.
+
+    """
+    with LogWriter(log) as writer:
+        writer.rebuild_search()

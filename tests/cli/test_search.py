@@ -210,3 +210,22 @@ def test_a_prompt_is_found_when_its_version_is_told_later(tmp_path: Path) -> Non
 def test_kinds_that_nobody_of_that_side_writes_are_refused(log: Path) -> None:
     done = invoke("search", "valves", "--kind", "prompt", "--from", "agent", "--log", log, code=2)
     assert "never from agent" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM search_data WHERE id > 10",
+        "UPDATE search_data SET block = x'00'",
+        "INSERT INTO search (search, rowid, text) VALUES ('delete', 1, 'never')",
+    ],
+)
+def test_reindex_mends_a_damaged_index(log: Path, sql: str) -> None:
+    with closing(sqlite3.connect(log)) as db:
+        db.execute(sql)
+        db.commit()
+
+    invoke("log", "reindex", "--log", log)
+
+    check_search(log)
+    assert found(log, "water") == [("prompt", 5, 5)]
