@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from acp_proxy.state.following import Derived
 
 _MAX_PROBLEMS = 20
-_BATCH = 1024
+_BATCH = 4 * 1024 * 1024
+_FRAME_WEIGHT = 4096
+"""What a frame counts beside its bytes for what is compared at once."""
 _MENDED = "acp-proxy log reindex mends it"
 _KEYS = {"sessions": 1, "turns": 2, "tool_calls": 2, "terminals": 3, "permissions": 2}  # columns
 
@@ -48,6 +50,7 @@ class _Check:
         self._row = row
         self._problems = _Problems()
         self._follower = Follower()
+        self._weight = 0
         self._stored = log.index(row.id)
         self._is_derived = log.derived.is_there(row.id, VERSION)
         self._checkpoints = log.derived.checkpoints(row.id)
@@ -116,7 +119,9 @@ class _Check:
                 problems.add(
                     f"message {seq}: the frame says something else of {', '.join(wrong)}; {_MENDED}"
                 )
-        if index.seq % _BATCH == 0:
+        self._weight += frame.size + _FRAME_WEIGHT
+        if self._weight >= _BATCH:
+            self._weight = 0
             self._check_checkpoints(self._follower.take())
 
     def _check_checkpoints(self, derived: "Derived") -> None:

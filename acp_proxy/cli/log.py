@@ -11,6 +11,7 @@ from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import Waiting, running, settle
+from acp_proxy.recorder.rewrite import rebuild_search
 from acp_proxy.recorder.rewrite import reindex as reindex_connection
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
@@ -136,7 +137,8 @@ def migrate(log: str | None, as_json: bool) -> None:
 def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     """Rebuild what is derived from the frames of CONNECTION, or of all.
 
-    That is the index of messages, checkpoints, and the state in tables.
+    That is the index of messages, checkpoints, the state in tables, and the texts for
+    search, whose index is made anew where all connections are.
     """
     with opened(log) as recording:
         rows = (
@@ -145,6 +147,8 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
             else [recording.connection(connection)]
         )
         busy = [row.id for row in rows if row.status == "running"]
+        if connection is None:
+            rebuild_search(recording.path)
         for row in rows:
             if row.id not in busy:
                 reindex_connection(recording.path, row.id)

@@ -58,6 +58,8 @@ def search(
     """
     only_one({"--json": as_json, "--jsonl": as_jsonl})
     kinds = [one for one in kind or TEXT_KINDS if said_by is None or one in _SAID_BY[said_by]]
+    if not kinds:
+        raise click.UsageError(f"what is of kind {' or '.join(kind)} is never from {said_by}")
     with opened(log) as recording:
         hits = list(
             recording.search(

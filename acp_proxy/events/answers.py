@@ -102,7 +102,7 @@ def read_again(seq: int, prompt: OpenRequest, version: int) -> list[Event]:
     if prompt.is_turn == (version == 1):
         return []
     prompt.is_turn = version == 1
-    blocks = prompt.params.get("prompt") if prompt.is_turn else []
+    blocks = prompt.params.get("prompt")
     notes = (f"the prompt of message {prompt.seq} is read again, as one of version {version}",)
     return [
         PromptSent(

@@ -6,7 +6,8 @@ its payload in a general one, what is ignored leaves a note.
 """
 
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from itertools import takewhile
+from operator import attrgetter
 from typing import Any
 
 from acp_proxy.events import v1, v2
@@ -73,13 +74,14 @@ class Decoder:
 
     """
 
-    __slots__ = ("_batches", "_open", "_prompts", "seq", "versions")
+    __slots__ = ("_batches", "_open", "_prompts", "_read", "seq", "versions")
 
     def __init__(self) -> None:
         self.seq = 0
         self.versions = Versions()
         self._open = Correlator[OpenRequest]()
-        self._prompts: dict[str, list[OpenRequest]] = {}  # the open ones, by session
+        self._prompts: dict[str, dict[int, OpenRequest]] = {}  # the open ones, by session and seq
+        self._read: dict[str, tuple[int, int]] = {}  # by session: as which version, up to which seq
         # Requests of arrays of which nothing is answered, by sender and first message.
         self._batches: dict[tuple[Direction, int], list[OpenRequest]] = {}
 
@@ -97,14 +99,14 @@ class Decoder:
         return [LineWritten(self.seq, None, message.value, notes)]
 
     def open_requests(self) -> list[OpenRequest]:
-        """Return the requests without an answer."""
-        return self._open.pending()
+        """Return the requests without an answer in the order in which they came."""
+        return sorted(self._open.pending(), key=attrgetter("seq"))
 
     def reopen(self, request: OpenRequest) -> None:
-        """Take a request up again that ``open_requests`` of an earlier decoder gave."""
+        """Take a request up again that ``open_requests`` of an earlier decoder gave, in its order."""
         self._open.request(request.sender, request.id, request)
         if request.method == _PROMPT and request.session_id is not None:
-            self._prompts.setdefault(request.session_id, []).append(request)
+            self._prompts.setdefault(request.session_id, {})[request.seq] = request
         if request.batch is not None:
             self._batches.setdefault((request.sender, request.batch), []).append(request)
 
@@ -116,10 +118,10 @@ class Decoder:
             request = answered.request
             self._close(request)
             return read_answer(self.seq, message, request, direction, self.versions)
-        unanswered = [batch for batch in self._batches if batch[0] is not direction]
-        if not unanswered or not is_refusal(message):
+        unanswered = (batch for batch in self._batches if batch[0] is not direction)
+        oldest = next(unanswered, None) if is_refusal(message) else None  # they are in order
+        if oldest is None:
             return orphan(self.seq, message)
-        oldest = min(unanswered, key=itemgetter(1))
         events: list[Event] = []
         for request in self._batches[oldest]:
             self._open.drop(request.sender, request.id, request)
@@ -129,11 +131,11 @@ class Decoder:
 
     def _close(self, request: OpenRequest) -> None:
         """Forget an open request; the array that it came in is not refused as a whole then."""
-        prompts = self._prompts.get(request.session_id or "", [])
-        if request in prompts:
-            prompts.remove(request)
-            if not prompts:
-                del self._prompts[request.session_id or ""]
+        session = request.session_id or ""
+        prompts = self._prompts.get(session, {})
+        if prompts.pop(request.seq, None) is not None and not prompts:
+            del self._prompts[session]
+            self._read.pop(session, None)
         if request.batch is not None:
             for member in self._batches.pop((request.sender, request.batch), ()):
                 member.batch = None
@@ -181,12 +183,16 @@ class Decoder:
 
     def _prompts_again(self, session: str, version: int) -> list[Event]:
         """Read the open prompts of a session again if an update tells that they were misread."""
-        if not self._prompts or (right := self.versions.reads_prompts_as(version)) is None:
+        prompts = self._prompts.get(session)
+        if prompts is None or (right := self.versions.reads_prompts_as(version)) is None:
             return []
+        known, last = self._read.get(session, (None, 0))
+        self._read[session] = (right, self.seq)
+        wanted = [
+            *takewhile(lambda one: known != right or one.seq > last, reversed(prompts.values()))
+        ]
         return [
-            event
-            for prompt in self._prompts.get(session, ())
-            for event in read_again(self.seq, prompt, right)
+            event for prompt in reversed(wanted) for event in read_again(self.seq, prompt, right)
         ]
 
     # Requests.

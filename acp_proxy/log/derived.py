@@ -188,7 +188,6 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
         For ``index_texts``, which must follow in that transaction.
 
     """
-    [(last_text,)] = db.execute("SELECT coalesce(max(id), 0) FROM texts")
     for seq, size, parts in derived.checkpoints:
         db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size))
         db.executemany(_INSERT_PART, ((connection_id, *part) for part in parts))
@@ -200,6 +199,8 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
             ((connection_id, *row) for row in rows.values()),
         )
     db.executemany(_VOID_TEXTS, ((connection_id, part) for part in derived.void))
+    # Asked only now: SQLite gives the ids of deleted rows again.
+    [(last_text,)] = db.execute("SELECT coalesce(max(id), 0) FROM texts")
     db.executemany(_INSERT_TEXT, ((connection_id, *text) for text in derived.texts))
     return int(last_text)
 
@@ -211,6 +212,11 @@ def index_texts(db: sqlite3.Connection, after: int) -> None:
     SQLite then works without Python's lock, beside whatever else the program does.
     """
     db.execute("INSERT INTO search (rowid, text) SELECT id, text FROM texts WHERE id > ?", (after,))
+
+
+def rebuild_index(db: sqlite3.Connection) -> None:
+    """Make the full-text index anew from the texts, whatever became of it."""
+    db.execute("INSERT INTO search (search) VALUES ('rebuild')")
 
 
 def forget(db: sqlite3.Connection, connection_id: int, tables: "Iterable[str]") -> None:

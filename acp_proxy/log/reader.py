@@ -16,6 +16,7 @@ from acp_proxy.log.rows import (
     FrameRow,
     IndexRow,
     MessageRow,
+    as_stored,
     frame_id,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
@@ -345,7 +346,7 @@ def _conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
     ):
         if value is not None:
             parts.append(sql)
-            values.append(value)
+            values.append(as_stored(value) if isinstance(value, str) else value)
     if wanted.grep is not None:
         needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
         parts.append("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")")

@@ -25,6 +25,11 @@ def frame_id(connection_id: int, seq: int) -> int:
     return (connection_id << 32) + seq
 
 
+def as_stored(text: str) -> str:
+    """Return a text as the log has it: halves of surrogate pairs, which SQLite refuses, escaped."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
 class FrameRow(NamedTuple):
     """A row of ``frames``.
 

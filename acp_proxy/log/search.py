@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.errors import LogError
 from acp_proxy.log import schema
+from acp_proxy.log.rows import as_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +107,7 @@ def _conditions(wanted: SearchFilter) -> tuple[str, list[Any]]:
     values: list[Any] = []
     for sql, value in (
         ("t.connection_id = ?", wanted.connection_id),
-        ("t.session_id = ?", wanted.session),
+        ("t.session_id = ?", None if wanted.session is None else as_stored(wanted.session)),
     ):
         if value is not None:
             parts.append(sql)

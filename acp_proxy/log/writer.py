@@ -13,7 +13,7 @@ import orjson
 
 from acp_proxy.errors import LogError
 from acp_proxy.log import derived, schema
-from acp_proxy.log.rows import frame_id
+from acp_proxy.log.rows import as_stored, frame_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -231,6 +231,11 @@ class LogWriter:
         self._insert_frames(connection_id, frames)
         self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
 
+    def rebuild_search(self) -> None:
+        """Make the full-text index of all connections anew from their texts."""
+        with schema.explaining(self.path):
+            derived.rebuild_index(self._db)
+
     def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
         """Delete all that was derived from a connection's frames, inside a transaction.
 
@@ -270,6 +275,4 @@ def _storable(value: Any) -> Any:
             return orjson.dumps(value).decode()
         except orjson.JSONEncodeError:  # a path that is no UTF-8
             return json.dumps(value)
-    if isinstance(value, str) and not value.isascii():
-        return value.encode(errors="backslashreplace").decode()
-    return value
+    return as_stored(value) if isinstance(value, str) else value

@@ -183,6 +183,8 @@ class Ingest:
             stream = STREAMS.index(row.stream)
             for piece in reader.pieces(row):
                 self._sha[stream].update(piece)
+            if row.seq > self._follower.index.seq + 1:  # the log lost some
+                self._follower.skip_to(row.seq - 1)
             frame = Frame(row.offset, row.raw or b"", row.size)
             self._follower.add(DIRECTIONS[stream], frame, row.elapsed_ns)
             if row.time_ns is not None and row.elapsed_ns is not None:

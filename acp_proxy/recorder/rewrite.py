@@ -112,6 +112,8 @@ def reindex(log: str, connection_id: int) -> None:
         entries: list[tuple[Any, ...]] = []
         size = 0
         for row in reader.frames(connection_id):  # as they were: a reader sees no open transaction
+            if row.seq > follower.index.seq + 1:  # what is missing keeps its numbers
+                follower.skip_to(row.seq - 1)
             frame = Frame(row.offset, row.raw or b"", row.size)
             entries += follower.add(Direction(row.stream), frame, row.elapsed_ns)
             size += row.size
@@ -123,3 +125,14 @@ def reindex(log: str, connection_id: int) -> None:
         writer.insert(connection_id, (), entries, derived_rows(follower.take()))
         columns = identity_columns(follower.index) | {"derived": VERSION}
         writer.update(connection_id, columns)
+
+
+def rebuild_search(log: str) -> None:
+    """Make the full-text index of a log anew: a damaged one refuses to have texts changed.
+
+    Raises:
+        LogError: The log cannot be written.
+
+    """
+    with LogWriter(log) as writer:
+        writer.rebuild_search()

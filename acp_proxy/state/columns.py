@@ -40,6 +40,8 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """The columns of each table after ``connection_id``."""
 _MAX_INTEGER = 2**63 - 1
+LONGEST_INPUT: Final = 64 * 1024
+"""The longest ``raw_input`` that stands in a column."""
 
 Row = tuple[Any, ...]
 
@@ -99,7 +101,7 @@ def _tool_call(call: ToolCall) -> Row:
         _text(call.status),
         _text(call.title),
         _json(call.locations),
-        _json(call.raw_input),
+        _short(_json(call.raw_input)),
         len(call.content),
     )
 
@@ -154,6 +156,11 @@ def _text(value: Any) -> str | None:
     if not isinstance(value, str) or value.isascii():
         return value if isinstance(value, str) else None
     return value.encode(errors="backslashreplace").decode()
+
+
+def _short(text: str | None) -> str | None:
+    """Return JSON text, None when it is long: the row is written anew with each change."""
+    return text if text is None or len(text) <= LONGEST_INPUT else None
 
 
 def _integer(value: Any) -> int | None:

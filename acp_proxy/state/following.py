@@ -88,7 +88,8 @@ class Follower:
 
     def skip_to(self, seq: int) -> None:
         """Go on as if the messages up to ``seq`` had been there: the log lost them."""
-        self.index.seq = self._decoder.seq = seq
+        self.index.seq = seq
+        self._decoder.seq = max(seq, self._resumed_at)
 
     def add(
         self, direction: Direction, frame: Frame, elapsed_ns: int | None
@@ -122,7 +123,9 @@ class Follower:
             seq = self._decoder.seq
             for key, thing in changed.items():
                 texts.note(seq, session_id or "", key, thing)
-            self._changed.update(changed)
+            for key, thing in changed.items():  # in the order of the last change of each
+                self._changed.pop(key, None)
+                self._changed[key] = thing
             self._checkpointer.note(changed)
             changed.clear()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from acp_proxy.errors import LogError
 from acp_proxy.wire.exact_json import parse_exactly, write
 
 if TYPE_CHECKING:
@@ -34,14 +35,17 @@ def unpack(text: bytes) -> list[Any]:
     """Return the values that ``pack`` was given.
 
     Raises:
-        ValueError: It is no such text.
+        LogError: It is no such text.
 
     """
     json = b"[%b]" % text[1:]
-    values = orjson.loads(json) if text[:1] == PLAIN else parse_exactly(json).value
-    if type(values) is not list:
-        raise ValueError("no list")
-    return values
+    try:
+        values = orjson.loads(json) if text[:1] == PLAIN else parse_exactly(json).value
+        if type(values) is list:
+            return values
+    except ValueError:
+        pass
+    raise LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
 
 
 class Packed:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from acp_proxy.errors import LogError
 from acp_proxy.events.answers import OpenRequest
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
@@ -169,7 +170,9 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
             else:
                 number = stored.key & 0xFFFFFFFF
                 _restore(sessions[stored.key - number], number, kind, values, stored)
-    except (ValueError, TypeError, LookupError) as error:
+        for session in sessions.values():
+            _check_places(session)
+    except (ValueError, TypeError, LookupError, LogError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
 
@@ -225,6 +228,16 @@ def _session(stored: Stored, values: list[Any]) -> Session:
     session.prompts = {seq: Prompt(seq, id_) for seq, id_ in prompts}
     session.notices = Blocks.stored(stored.tails, values[_PLACE_OF_GROWING[Session]], stored.since)
     return session
+
+
+def _check_places(session: Session) -> None:
+    for place in (session.open_message, session.open_prompt):
+        if place is not None and place not in range(len(session.messages)):
+            raise ValueError("a message is missing")
+    if session.open_prompt is not None:  # the recorder will look into it
+        content = session.messages[session.open_prompt].content
+        if len(list(content)) != len(content):
+            raise ValueError("a part of a prompt is missing")
 
 
 def _restore(session: Session, number: int, kind: str, values: list[Any], stored: Stored) -> None:

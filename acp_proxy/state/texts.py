@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import PromptSent
 
 LONGEST: Final = 8192
-"""A text that has come to so many characters is not added to any more."""
+"""A text that has come to so many characters is not added to by a later message."""
 _LONGEST_INPUT: Final = 16 * 1024
 _STDERR: Final = 0
 _TOOL: Final = 0
@@ -82,7 +82,7 @@ class Texts:
 
     def note(self, seq: int, session_id: str, key: int, thing: Any) -> None:
         """Take what a message added to a thing; None for one that has gone."""
-        kind = type(thing)
+        kind, session_id = type(thing), _storable(session_id)
         if kind is Message:
             self._grown(seq, _KINDS[thing.role], session_id, key, thing, thing.content)
         elif kind is ToolCall:
@@ -98,9 +98,10 @@ class Texts:
     def prompt(self, key: int, event: "PromptSent") -> None:
         """Take a prompt of version 2, which is no message until the agent says so."""
         seq = event.seq if event.prompt_seq is None else event.prompt_seq
-        words = "".join(text for block in event.prompt for text in _texts_of(block))
-        text = _readable(words[:_LONGEST_INPUT])
-        self._put(key, seq, Text(key, seq, "prompt", event.session_id, seq, seq, text))
+        words = "\n".join(text for block in event.prompt for text in _texts_of(block))
+        text = words[:_LONGEST_INPUT]
+        session_id = _storable(event.session_id or "")
+        self._put(key, seq, Text(key, seq, "prompt", session_id, seq, seq, text))
 
     def stderr(self, seq: int, raw: bytes) -> None:
         """Take a line of standard error."""
@@ -116,15 +117,20 @@ class Texts:
         self._checkpoint_seq = seq
 
     def take(self) -> "tuple[list[int], list[Text]]":
-        """Return the things whose older texts are void, and the texts that are new or longer."""
+        """Return the things whose older texts are void, and the texts that are new or were changed.
+
+        Blank ones too: one may have come to nothing since it was written.
+        """
         rows = [
-            one if isinstance(one, Text) else _text(part, place, one)
+            one._replace(text=_readable(one.text))
+            if isinstance(one, Text)
+            else _text(part, place, one)
             for part, places in self._fresh.items()
             for place, one in places.items()
         ]
         replaced = list(self._replaced)
         self._fresh, self._replaced = {}, {}
-        return replaced, [row for row in rows if row.text and not row.text.isspace()]
+        return replaced, rows
 
     def _grown(
         self, seq: int, kind: str, session_id: str, key: int, thing: Any, value: Blocks | Output
@@ -156,12 +162,14 @@ class Texts:
             self._fresh[key] = {place: one for place, one in places.items() if place == _TOOL}
 
     def _add(self, key: int, stretch: _Stretch, seq: int, pieces: list[Any], size: int) -> None:
-        if stretch.size >= LONGEST:  # full: what comes now begins another one
+        if stretch.size >= LONGEST and stretch.last_seq != seq:  # full: the next message's begins
             stretch = self._open[key] = _Stretch(
                 stretch.kind, stretch.session_id, seq, stretch.value, stretch.used
             )
         if not stretch.pieces:
             stretch.seq = seq
+        elif stretch.last_seq == seq:  # of a list, not the next chunk: a word of its own
+            stretch.pieces.append("\n")
         stretch.pieces += pieces
         stretch.size += size
         stretch.last_seq = seq
@@ -183,7 +191,7 @@ class Texts:
         else:
             words = " ".join(_strings(unpacked(given)))
         self._tools[key] = (title, given, words)
-        text = _readable(f"{title} {words}")
+        text = f"{title} {words}"
         first = call.first_seq
         self._put(key, _TOOL, Text(key, _TOOL, "tool", session_id, first, first, text))
 
@@ -235,4 +243,9 @@ def _readable(text: str) -> str:
     """Return text without control sequences, as one that SQLite can hold."""
     if not text.isprintable():
         text = _CONTROLS.sub(" ", _SEQUENCES.sub("", text))
+    return _storable(text)
+
+
+def _storable(text: str) -> str:
+    """Return text as one that SQLite can hold, halves of surrogate pairs escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()

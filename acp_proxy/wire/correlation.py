@@ -60,8 +60,7 @@ class Correlator(Generic[T]):
         waiting.append(_Open(request))
         if len(waiting) == 1:
             return False
-        for entry in waiting:
-            entry.shared = True
+        waiting[-2].shared = waiting[-1].shared = True  # those before them are already
         return True
 
     def response(self, responder: Direction, id_text: str) -> Answered[T] | None:

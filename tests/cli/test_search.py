@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.commands import document, invoke, objects
 from tests.cli.conversations import V1, V2, b64, put, request, result, update
+from tests.recorder.journals import append, begin
+from tests.recorder.test_ingest import check_search, ingest_with_deaths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,3 +150,82 @@ def test_long_output_is_in_the_index_whole(tmp_path: Path) -> None:
     assert sum(lengths) == sum(len(word) + 1 for word in words)
     assert max(lengths) < 9000
     assert json.dumps(lengths)
+
+
+def test_a_text_that_takes_the_place_of_the_newest_is_found(log: Path) -> None:
+    """SQLite gives the new text the id of the one that went."""
+    folder = log.parent
+    said: list[tuple[str, Any]] = [
+        ("client", request(0, "initialize", protocolVersion=2)),
+        ("agent", result(0, protocolVersion=2)),
+        ("agent", update("agent_message", messageId="m", content=[text("first")])),
+        ("agent", update("agent_message", messageId="m", content=[text("second")])),
+    ]
+    writer = begin(folder / "live.db")
+    append(writer, [(who, json.dumps(message).encode() + b"\n") for who, message in said])
+    writer.close(0)
+    ingest_with_deaths(writer.path, folder / "live.db", [])
+
+    assert found(folder / "live.db", "first", code=1) == []
+    assert found(folder / "live.db", "second") == [("message", 4, 4)]
+    check_search(folder / "live.db")
+
+
+def test_long_texts_of_one_message_are_all_found(tmp_path: Path) -> None:
+    """And they are words of their own."""
+    blocks = [text("alpha " * 2000), text("beta"), text("gamma")]
+    said = [
+        *SAID[:4],
+        ("client", request(2, "session/prompt", sessionId="s", prompt=blocks)),
+        ("agent", update("tool_call", toolCallId="c", content=[{"type": "content", "content": one} for one in blocks])),
+    ]  # fmt: skip
+    log = put(tmp_path / "log.db", said)
+
+    for word in ("alpha", "beta", "gamma"):
+        assert sorted(found(log, word)) == [("prompt", 5, 5), ("tool", 6, 6)]
+
+
+def test_a_session_whose_id_no_database_can_hold(tmp_path: Path) -> None:
+    half = update("agent_message_chunk", content=text("hello"))
+    half["params"]["sessionId"] = "\ud800"
+    log = put(tmp_path / "log.db", [*SAID[:4], ("agent", half)])
+
+    [hit] = document("search", "hello", "--session", "\ud800", "--log", log)
+    assert hit["sessionId"] == "\\ud800"
+    assert document("messages", "--session", "\ud800", "--log", log)
+    assert objects("search", "hello", "--session", "\udcff", "--log", log, code=1) == []
+    invoke("verify", "--log", log)
+
+
+def test_a_prompt_is_found_when_its_version_is_told_later(tmp_path: Path) -> None:
+    said = [
+        ("client", request(1, "session/prompt", sessionId="s", prompt=[text("Water it")])),
+        ("agent", update("state_update", state="running")),
+    ]
+    log = put(tmp_path / "log.db", said)
+
+    assert found(log, "water") == [("prompt", 1, 1)]
+
+
+def test_kinds_that_nobody_of_that_side_writes_are_refused(log: Path) -> None:
+    done = invoke("search", "valves", "--kind", "prompt", "--from", "agent", "--log", log, code=2)
+    assert "never from agent" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM search_data WHERE id > 10",
+        "UPDATE search_data SET block = x'00'",
+        "INSERT INTO search (search, rowid, text) VALUES ('delete', 1, 'never')",
+    ],
+)
+def test_reindex_mends_a_damaged_index(log: Path, sql: str) -> None:
+    with closing(sqlite3.connect(log)) as db:
+        db.execute(sql)
+        db.commit()
+
+    invoke("log", "reindex", "--log", log)
+
+    check_search(log)
+    assert found(log, "water") == [("prompt", 5, 5)]

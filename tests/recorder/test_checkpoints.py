@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from acp_proxy.log.schema import applied_steps
+from acp_proxy.recorder import rewrite
 from acp_proxy.recorder.rewrite import ImportedFrame, import_connection, reindex
 from acp_proxy.recording import open_recording
 from acp_proxy.state import checkpoints
 from acp_proxy.state.columns import TABLES
+from acp_proxy.state.snapshot import BadSnapshotError
 from acp_proxy.views.state_json import state_document, state_pieces, state_text
 from acp_proxy.wire.jsonrpc import Direction
 from tests.cli.commands import document, invoke
@@ -111,6 +114,48 @@ def test_state_at_each_message_is_that_of_folding(
         _forget_checkpoints(log)
 
 
+def test_requests_with_one_id_keep_their_order_in_checkpoints(tmp_path: Path, dense: None) -> None:
+    """Prompts are read again in the order in which they were sent."""
+    folding, said = _spoken()
+    for id_ in (1, 2, 1):
+        params = {"sessionId": "s", "prompt": [text("do")]}
+        folding.client(id=id_, method="session/prompt", params=params)
+    for _ in range(4):
+        folding.update("terminal_output_chunk", terminalId="x", data="YWJj" * 99)
+    folding.update("tool_call", toolCallId="t")  # of version 1: the prompts began turns
+    log = tmp_path / "log.db"
+    _imported(log, said)
+
+    with open_recording(log) as recording:
+        turns = recording.state().sessions["s"].turns
+        assert [turn.prompt_seq for turn in turns] == [3, 4, 5]
+        assert recording.verify(1) == []
+
+
+def _spoken() -> tuple[Folding, Said]:
+    """Return somebody who speaks version 2, and all that will be said."""
+    folding = Folding()
+    said: Said = []
+    folding.line = lambda direction, raw: said.append((direction, raw))  # type: ignore[method-assign]
+    folding.ask("initialize", {"protocolVersion": 2}, {"protocolVersion": 2})
+    return folding, said
+
+
+def test_texts_that_come_to_nothing_are_written_too(tmp_path: Path) -> None:
+    """However the messages come in batches: a text that was there has no words any more."""
+    folding, said = _spoken()
+    folding.update("tool_call_update", toolCallId="t", title="Water")
+    folding.update("tool_call_update", toolCallId="t", title=None)
+    logs = [tmp_path / "1.db", tmp_path / "2.db"]
+    for log, size in zip(logs, (1, 1_000_000), strict=True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rewrite, "_BATCH_BYTES", size)
+            _imported(log, said)
+        with open_recording(log) as recording:
+            assert recording.verify(1) == []
+            assert list(recording.search("Water")) == []
+
+
 def test_what_grows_is_stored_once(tmp_path: Path) -> None:
     sizes = []
     for count in (2500, 10_000):
@@ -203,6 +248,90 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
 
     invoke("verify", "--log", log)
     assert rows(log) == right
+
+
+def test_verify_holds_a_small_part_of_a_long_connection(tmp_path: Path) -> None:
+    """Also when no frame ends at a round number, and when frames are large."""
+    folding, said = _spoken()
+    folding.update("agent_message_chunk", messageId="m", content=text("w" * 100_000))
+    *said, (agent, chunk) = said
+    said += [(agent, b"[%b,%b]" % (chunk, chunk))] * 200
+    said.insert(0, (agent, b"{}"))
+    log = tmp_path / "log.db"
+    _imported(log, said)
+
+    with open_recording(log) as recording:
+        tracemalloc.start()
+        assert recording.verify(1) == []
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 30_000_000
+
+
+@pytest.mark.parametrize("lost", [3, 100])
+def test_reindex_keeps_the_numbers_of_what_is_left(tmp_path: Path, dense: None, lost: int) -> None:
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    _change(log, f"DELETE FROM frames WHERE seq = {lost}")
+    messages = "SELECT seq, session_update FROM wire ORDER BY seq"
+    with closing(sqlite3.connect(log)) as db:
+        left = db.execute(messages).fetchall()
+
+    reindex(str(log), 1)
+
+    with closing(sqlite3.connect(log)) as db:
+        assert db.execute(messages).fetchall() == left
+    assert "log reindex" not in invoke("verify", "--log", log, code=1).stdout
+    state = _state(log, "-1")
+    _forget_checkpoints(log)
+    assert _state(log, "-1") == state
+
+
+def test_a_damaged_value_says_what_to_do(tmp_path: Path, dense: None) -> None:
+    """It is parsed only when somebody looks into it: too late to begin elsewhere."""
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    _change(
+        log,
+        "UPDATE checkpoint_parts SET tail = x'3d7b' WHERE CAST(head AS TEXT) LIKE '=[\"ToolCall%'",
+    )
+
+    done = invoke("tool-call", "t", "--log", log, code=1)
+    assert "acp-proxy log reindex" in done.stderr
+
+
+def test_a_checkpoint_without_the_message_that_is_open_is_not_taken() -> None:
+    folding = Folding(1)
+    folding.update("agent_message_chunk", content=text("one"))
+    folding.state.sessions["s"].open_message = 1
+
+    with pytest.raises(BadSnapshotError):
+        folding.kept.restarted(folding.state, folding.decoder)
+
+
+@pytest.mark.parametrize("tail", ["x'3d7b'", "NULL"])
+def test_a_checkpoint_without_the_prompt_whose_echo_may_come_is_not_taken(
+    tmp_path: Path, tail: str
+) -> None:
+    """Whoever goes on looks into it: the recorder, and whoever asks for what came after."""
+    folding, said = _spoken()
+    folding.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
+    folding.client(id=1, method="session/prompt", params={"sessionId": "s", "prompt": [text("do")]})
+    folding.update("terminal_output_chunk", terminalId="x", data="YWJj" * 9)
+    folding.update("user_message_chunk", content=text("do"))
+    log = tmp_path / "log.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "SPACING", 1300)
+        _imported(log, said)
+    state = _state(log, "-1")
+    message = "WHERE CAST(head AS TEXT) LIKE '=[\"Message%'"
+    with closing(sqlite3.connect(log)) as db:
+        assert db.execute(f"SELECT count(*) FROM checkpoint_parts {message}").fetchone() == (1,)
+    _change(log, f"UPDATE checkpoint_parts SET tail = {tail} {message}")
+
+    assert _state(log, "-1") == state
+    with open_recording(log) as recording:
+        assert recording.state().sessions["s"].messages[0].echoed == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,12 @@ def rows(log: Path) -> list[tuple[object, ...]]:
         ] + db.execute(f"SELECT {TEXT} FROM texts ORDER BY {TEXT}").fetchall()
 
 
+def check_search(log: Path) -> None:
+    """Raise when the full-text index is not that of the texts."""
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+
+
 def bytes_of(given: list[tuple[str, bytes]], stream: str) -> bytes:
     return b"".join(data for name, data in given if name == stream)
 
@@ -143,6 +149,8 @@ def test_dying_between_checkpoints_changes_nothing(
         ingest_with_deaths(writer.path, other, [])
 
         assert rows(log) == rows(other)
+        for path in (log, other):
+            check_search(path)
         with open_recording(log) as recording:
             assert recording.verify("latest") == []
 

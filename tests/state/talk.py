@@ -12,7 +12,7 @@ from tests.state.folding import item, text
 from tests.strategies import ANYTHING, big_integers, integers, json_values
 
 TALKERS = st.sampled_from([Direction.CLIENT, Direction.AGENT])
-_IDS = st.sampled_from(["a", "b"])
+_IDS = st.sampled_from(["a", "b", "a", "b", "\ud800", "\\ud800", "\0"])
 _BLOCKS = st.sampled_from([text("one"), text("two"), {"type": "_x", "n": None}, {"type": "text"}])
 _ITEMS = st.sampled_from([item("one"), {"type": "terminal", "terminalId": "a"}, {"type": "_y"}, 5])
 _META = st.none() | st.sampled_from([
