@@ -18,7 +18,7 @@ from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, Sessi
 from acp_proxy.log.search import SearchFilter
 from acp_proxy.log.statistics import Statistics
 from acp_proxy.state.fold import State
-from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored, restore
+from acp_proxy.state.snapshot import VERSION, BadSnapshotError, restore
 from acp_proxy.summaries import session_rows
 from acp_proxy.verifying import problems_of
 from acp_proxy.views.jsonlines import header_line
@@ -338,7 +338,7 @@ class Recording:
         found = self._log.derived.checkpoint(connection_id, seq, VERSION)
         if found is not None:
             with contextlib.suppress(BadSnapshotError):
-                return restore([Stored(*one) for one in found.things])
+                return restore(found.things)
         return State(), Decoder()
 
     def _events(self, connection_id: int, decoder: Decoder, last: int) -> "Iterator[list[Event]]":

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
 
+_AT_ONCE = 256 * 1024
+
 log_option = click.option(
     "--log",
     metavar="PATH",
@@ -65,7 +67,7 @@ def failing_plainly() -> "Iterator[None]":
 @contextlib.contextmanager
 def opened(log: str | None) -> "Iterator[Recording]":
     """Open a log to read it, after what waits in journals had its chance to get in."""
-    gc.set_threshold(200_000, 50, 100)  # what is read lives until the end: rarely look through it
+    gc.set_threshold(1_000_000, 50, 100)  # what is read lives until the end: rarely look through it
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
@@ -206,8 +208,15 @@ def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:
                 file = stack.enter_context(open(output, "wb"))
             except OSError as error:
                 raise Failure(f"cannot write {output}: {error.strerror}") from error
-        for piece in pieces:
-            file.write(piece)
+        waiting: list[bytes] = []
+        size = 0
+        for piece in pieces:  # many are small: some at once
+            waiting.append(piece)
+            size += len(piece)
+            if size > _AT_ONCE:
+                file.write(b"".join(waiting))
+                waiting, size = [], 0
+        file.write(b"".join(waiting))
         file.flush()
 
 

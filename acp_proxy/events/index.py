@@ -42,11 +42,11 @@ _INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-fac
 _ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
 
-Entry = tuple[
-    int | None, int, int, int, str | None, str | None, str | None, str | None, str | None,
+Row = tuple[
+    int, int | None, int, int, int, str | None, str | None, str | None, str | None, str | None,
     str | None, int | None, int | None, int | None, str | None, str | None,
 ]  # fmt: skip
-"""The columns of ``messages`` after its key, in their order (acp_proxy.log.rows.IndexRow)."""
+"""A row of ``messages``: its seq, then the columns of acp_proxy.log.rows.IndexRow in their order."""
 
 
 class _Request(NamedTuple):
@@ -78,14 +78,14 @@ class Indexer:
         self._sessions: set[str] = set()
         self._final_calls: set[tuple[str | None, str]] = set()
 
-    def add(
+    def rows(
         self,
         direction: Direction,
         frame: Frame,
         elapsed_ns: int | None,
         messages: list[Message] | None = None,
-    ) -> list[Entry]:
-        """Return the index entries of the next frame, one per message; their seqs follow ``seq``.
+    ) -> list[Row]:
+        """Return the index rows of the next frame, one per message; their seqs follow ``seq``.
 
         Args:
             direction: Who wrote it.
@@ -101,39 +101,27 @@ class Indexer:
             self.seq += 1
             flags = " ".join(messages[0].flags) or None
             return [
-                (None, stream, 4, frame.size, None, None, None, None, None, None, None, None, None,
-                 flags, None)
+                (self.seq, None, stream, 4, frame.size, None, None, None, None, None, None, None,
+                 None, None, flags, None)
             ]  # fmt: skip
-        entries = []
+        rows = []
         for message in messages:
             self.seq += 1
-            entries.append(self._entry(direction, stream, frame, message, elapsed_ns))
-        return entries
-
-    def rows(
-        self,
-        direction: Direction,
-        frame: Frame,
-        elapsed_ns: int | None,
-        messages: list[Message] | None = None,
-    ) -> list[tuple[Any, ...]]:
-        """Return the index entries of the next frame as ``add`` does, each after its seq."""
-        seq = self.seq + 1
-        entries = self.add(direction, frame, elapsed_ns, messages)
-        return [(seq + n, *entry) for n, entry in enumerate(entries)]
+            rows.append(self._row(direction, stream, frame, message, elapsed_ns))
+        return rows
 
     def pending(self) -> list[int]:
         """Return the seqs of the requests that are not answered yet."""
         return [request.seq for request in self._open.pending()]
 
-    def _entry(
+    def _row(
         self,
         direction: Direction,
         stream: int,
         frame: Frame,
         message: Message,
         elapsed_ns: int | None,
-    ) -> Entry:
+    ) -> Row:
         kind = message.kind
         flags = message.flags
         request_seq = duration_ns = error_code = None
@@ -158,6 +146,7 @@ class Indexer:
         else:
             labels = NO_LABELS
         return (
+            self.seq,
             message.batch_index,
             stream,
             _KIND_CODES[kind],

@@ -6,6 +6,7 @@ m0001) has nothing of it.
 """
 
 import sqlite3
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,7 +89,9 @@ class DerivedReader:
     def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
         things = []
         tails: list[bytes] = []
-        rows = sorted(self._ask(_PARTS, connection_id, seq), key=itemgetter(0, 1))
+        rows = list(self._ask(_PARTS, connection_id, seq))
+        if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
+            rows.sort(key=itemgetter(0, 1))  # nobody promised their order
         for place, (part, _, since, head, tail) in enumerate(rows, 1):
             if tail is not None:
                 tails.append(tail)

@@ -28,7 +28,7 @@ _INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
 _INSERT_MESSAGE = (
     "INSERT INTO messages (connection_id, seq, batch_index, stream_code, kind_code, bytes, method, "
     "id, session_id, session_update, tool_call_id, terminal_id, request_seq, duration_ns, "
-    "error_code, flags, reason) VALUES (" + ", ".join("?" * 17) + ")"
+    "error_code, flags, reason) VALUES (%d, " + ", ".join("?" * 16) + ")"
 )
 
 
@@ -229,7 +229,8 @@ class LogWriter:
         entries: "Iterable[tuple[Any, ...]]",
     ) -> None:
         self._insert_frames(connection_id, frames)
-        self._db.executemany(_INSERT_MESSAGE, ((connection_id, *entry) for entry in entries))
+        sql = _INSERT_MESSAGE % connection_id  # in the text: no row need be made anew for it
+        self._db.executemany(sql, entries)
 
     def rebuild_search(self) -> None:
         """Make the full-text index of all connections anew from their texts."""
@@ -249,15 +250,15 @@ class LogWriter:
 
     def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
         short: list[tuple[Any, ...]] = []
-        for frame in frames:
-            if not isinstance(frame.raw, LongRaw):
-                short.append((frame_id(connection_id, frame.seq), *frame[1:]))
-                continue
-            key = frame_id(connection_id, frame.seq)
-            self._db.execute(_INSERT_LONG_FRAME, (key, *frame[1:-1], frame.raw.size))
-            with self._db.blobopen("frames", "raw", key) as blob:
-                for piece in frame.raw.pieces:
-                    blob.write(piece)
+        first = frame_id(connection_id, 0)
+        for seq, *place, raw in frames:
+            if isinstance(raw, LongRaw):
+                self._db.execute(_INSERT_LONG_FRAME, (first + seq, *place, raw.size))
+                with self._db.blobopen("frames", "raw", first + seq) as blob:
+                    for piece in raw.pieces:
+                        blob.write(piece)
+            else:
+                short.append((first + seq, *place, raw))
         self._db.executemany(_INSERT_FRAME, short)
 
 

@@ -20,7 +20,7 @@ from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progre
 from acp_proxy.recorder.blanking import Blanking
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Derived, Follower
-from acp_proxy.state.snapshot import VERSION, BadSnapshotError, Stored
+from acp_proxy.state.snapshot import VERSION, BadSnapshotError
 from acp_proxy.wire.framing import Frame, LineFramer
 from acp_proxy.wire.jsonrpc import MAX_PARSED, Direction
 
@@ -172,7 +172,7 @@ class Ingest:
         if found is None:
             return True
         try:
-            self._follower.resume(found.seq, found.size, [Stored(*one) for one in found.things])
+            self._follower.resume(found.seq, found.size, found.things)
         except BadSnapshotError:
             return False
         return True

@@ -6,7 +6,7 @@ gives depends on the frames alone, not on when it is asked. Pure: nothing is rea
 or written here.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import Indexer, messages_of
@@ -14,13 +14,19 @@ from acp_proxy.events.vocabulary import ConnectionEnded, PromptSent
 from acp_proxy.state.checkpoints import Checkpointer, Part, bytes_of
 from acp_proxy.state.columns import Row, row_of
 from acp_proxy.state.fold import State
-from acp_proxy.state.snapshot import Stored, restore
+from acp_proxy.state.snapshot import restore
 from acp_proxy.state.texts import Text, Texts
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, Message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_proxy.state.sessions import Session
+    from acp_proxy.state.snapshot import AnyStored
+
+
+_THING: Final = (1 << 32) - 1  # the bits of a key that a session has not
 
 
 class Checkpoint(NamedTuple):
@@ -67,7 +73,7 @@ class Follower:
         self._texts = Texts()
         self._resumed_at = 0
 
-    def resume(self, seq: int, size: int, things: list[Stored]) -> None:
+    def resume(self, seq: int, size: int, things: "Sequence[AnyStored]") -> None:
         """Begin with the state of a checkpoint: frames up to it are indexed only.
 
         Args:
@@ -121,11 +127,12 @@ class Follower:
                 texts.prompt(self._state.sessions[session_id].key, event)
         if changed:
             seq = self._decoder.seq
+            mine = self._changed
             for key, thing in changed.items():
-                texts.note(seq, session_id or "", key, thing)
-            for key, thing in changed.items():  # in the order of the last change of each
-                self._changed.pop(key, None)
-                self._changed[key] = thing
+                if key & _THING:
+                    texts.note(seq, session_id or "", key, thing)
+                mine.pop(key, None)  # in the order of the last change of each
+                mine[key] = thing
             self._checkpointer.note(changed)
             changed.clear()
 

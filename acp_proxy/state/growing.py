@@ -88,7 +88,8 @@ class Blocks:
     @classmethod
     def stored(cls, texts: list[bytes], saved: int, since: int) -> "Blocks":
         """Return a list from what ``cut`` gave."""
-        blocks = cls()
+        blocks = cls.__new__(cls)
+        blocks._items = blocks._seen = None
         blocks._texts = [text for text in texts if len(text) > 1]
         blocks.saved, blocks.since = saved, since
         return blocks

@@ -6,10 +6,10 @@ So what was saved once need not be saved again. Where a value is more than plain
 can say (``state.growing.pack``), each field of that line is written as a text of its own.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -97,6 +97,9 @@ class Stored(NamedTuple):
     tails: list[bytes]
 
 
+AnyStored: TypeAlias = Stored | tuple[int, int, bytes, list[bytes]]
+
+
 def head_of_connection(state: State, decoder: Decoder) -> bytes:
     """Return as text what belongs to no session."""
     versions = decoder.versions
@@ -145,7 +148,7 @@ def things_of(session: Session) -> Iterator[Any]:
         yield from place.values() if isinstance(place, dict) else place
 
 
-def restore(things: list[Stored]) -> tuple[State, Decoder]:
+def restore(things: Sequence[AnyStored]) -> tuple[State, Decoder]:
     """Return the state and the decoder from all the things of a checkpoint.
 
     Args:
@@ -157,19 +160,19 @@ def restore(things: list[Stored]) -> tuple[State, Decoder]:
     """
     state, decoder = State(), Decoder()
     sessions: dict[int, Session] = {}
-    if not things or things[0].key != 0:
+    if not things or things[0][0] != 0:
         raise BadSnapshotError("a checkpoint without a beginning")
     try:
-        for stored in things:
-            kind, values = _read(stored.head)
-            if stored.key == 0:
+        for key, since, head, tails in things:
+            kind, values = _read(head)
+            if key == 0:
                 _restore_connection(state, decoder, kind, values, len(things) - 1)
             elif kind == Session.__name__:
-                session = _session(stored, values)
-                sessions[stored.key] = state.sessions[session.session_id] = session
+                session = _session(since, tails, values)
+                sessions[key] = state.sessions[session.session_id] = session
             else:
-                number = stored.key & 0xFFFFFFFF
-                _restore(sessions[stored.key - number], number, kind, values, stored)
+                number = key & 0xFFFFFFFF
+                _restore(sessions[key - number], number, kind, values, since, tails)
         for session in sessions.values():
             _check_places(session)
     except (ValueError, TypeError, LookupError, LogError) as error:
@@ -221,12 +224,12 @@ def _restore_connection(
         decoder.reopen(OpenRequest(Direction(sender), *rest))
 
 
-def _session(stored: Stored, values: list[Any]) -> Session:
+def _session(since: int, tails: list[bytes], values: list[Any]) -> Session:
     *values, prompts = values
     session = Session(**dict(zip(_NAMES[Session], values, strict=True)))
     session.plans = dict(values[_NAMES[Session].index("plans")])
     session.prompts = {seq: Prompt(seq, id_) for seq, id_ in prompts}
-    session.notices = Blocks.stored(stored.tails, values[_PLACE_OF_GROWING[Session]], stored.since)
+    session.notices = Blocks.stored(tails, values[_PLACE_OF_GROWING[Session]], since)
     return session
 
 
@@ -240,15 +243,17 @@ def _check_places(session: Session) -> None:
             raise ValueError("a part of a prompt is missing")
 
 
-def _restore(session: Session, number: int, kind: str, values: list[Any], stored: Stored) -> None:
+def _restore(
+    session: Session, number: int, kind: str, values: list[Any], since: int, tails: list[bytes]
+) -> None:
     type_ = _BY_NAME[kind]
     place_of_growing = _PLACE_OF_GROWING.get(type_)
     if place_of_growing is not None and values[place_of_growing] is not None:
         saved = values[place_of_growing]
         values[place_of_growing] = (
-            Output.stored(stored.tails, saved, stored.since)
+            Output.stored(tails, saved, since)
             if type_ is Terminal
-            else Blocks.stored(stored.tails, saved, stored.since)
+            else Blocks.stored(tails, saved, since)
         )
     thing = type_(*values, number=number)
     if type_ is Message:

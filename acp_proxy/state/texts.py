@@ -151,6 +151,10 @@ class Texts:
             self._add(key, stretch, seq, [data], len(data))
             return
         for item in value.tail(used):
+            if type(item) is dict and item.get("type") == "text" and type(item.get("text")) is str:
+                text = item["text"]  # by far the most
+                self._add(key, stretch, seq, [text], len(text))
+                continue
             for text in _texts_of(item):
                 self._add(key, stretch, seq, [text], len(text))
 

@@ -31,7 +31,7 @@ class Talk:
         frame = Frame(self._offsets[direction], raw, len(raw))
         self._offsets[direction] += len(raw)
         seq = self.indexer.seq
-        rows = [IndexRow(*entry) for entry in self.indexer.add(direction, frame, elapsed_ns)]
+        rows = [IndexRow(*row[1:]) for row in self.indexer.rows(direction, frame, elapsed_ns)]
         assert self.indexer.seq == seq + len(rows)
         self.rows |= {seq + n: row for n, row in enumerate(rows, 1)}
         return rows

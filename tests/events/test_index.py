@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_proxy.events.index import Entry, Indexer
+from acp_proxy.events.index import Indexer, Row
 from acp_proxy.log.rows import KINDS, STREAMS, IndexRow
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, Kind
@@ -24,8 +24,8 @@ LINES: dict[Kind, bytes] = {
 
 
 def test_an_entry_has_the_columns_of_the_log() -> None:
-    assert len(get_args(Entry)) == len(IndexRow._fields)
-    assert [str(annotation) for annotation in get_args(Entry)] == (
+    assert len(get_args(Row)) == len(IndexRow._fields) + 1
+    assert [str(annotation) for annotation in get_args(Row)[1:]] == (
         [str(annotation) for annotation in IndexRow.__annotations__.values()]
     )
 
@@ -241,14 +241,14 @@ def test_what_is_not_answered_is_pending() -> None:
 
 
 def test_a_frame_too_long_to_keep_has_its_true_size() -> None:
-    [entry] = Indexer().add(AGENT, Frame(0, b'{"jsonrpc":"2.0",', 10**10), 5)
-    row = IndexRow(*entry)
+    [found] = Indexer().rows(AGENT, Frame(0, b'{"jsonrpc":"2.0",', 10**10), 5)
+    row = IndexRow(*found[1:])
     assert (row.bytes, KINDS[row.kind_code], row.flags) == (10**10, "invalid", "unparsed")
 
 
 def test_a_prefix_of_standard_error_is_not_blamed_for_its_cut() -> None:
-    [entry] = Indexer().add(STDERR, Frame(0, b"x" * 99 + b"\xc3", 10**9), 5)
-    row = IndexRow(*entry)
+    [found] = Indexer().rows(STDERR, Frame(0, b"x" * 99 + b"\xc3", 10**9), 5)
+    row = IndexRow(*found[1:])
     assert row.bytes == 10**9
     assert "not-utf8" not in flags(row)
 

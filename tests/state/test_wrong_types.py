@@ -64,7 +64,7 @@ def follow(lines: list[tuple[Direction, bytes]]) -> None:
     """Take lines all the way from bytes to the document."""
     decoder, state, index = Decoder(), State(), Indexer()
     for direction, raw in lines:
-        index.add(direction, Frame(0, raw, len(raw)), 0)
+        index.rows(direction, Frame(0, raw, len(raw)), 0)
         for message in classify(raw):
             for event in decoder.add(direction, message):
                 state.apply(event)
