@@ -251,14 +251,15 @@ class LogWriter:
     def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
         short: list[tuple[Any, ...]] = []
         first = frame_id(connection_id, 0)
-        for seq, *place, raw in frames:
-            if isinstance(raw, LongRaw):
-                self._db.execute(_INSERT_LONG_FRAME, (first + seq, *place, raw.size))
-                with self._db.blobopen("frames", "raw", first + seq) as blob:
-                    for piece in raw.pieces:
-                        blob.write(piece)
-            else:
-                short.append((first + seq, *place, raw))
+        for seq, stream, offset, time_ns, elapsed_ns, raw in frames:
+            place = (first + seq, stream, offset, time_ns, elapsed_ns)
+            if isinstance(raw, bytes):
+                short.append((*place, raw))
+                continue
+            self._db.execute(_INSERT_LONG_FRAME, (*place, raw.size))
+            with self._db.blobopen("frames", "raw", first + seq) as blob:
+                for piece in raw.pieces:
+                    blob.write(piece)
         self._db.executemany(_INSERT_FRAME, short)
 
 

@@ -68,6 +68,7 @@ class _Stretch:
     last_seq: int = 0
     size: int = 0
     pieces: list[Any] = field(default_factory=list)
+    is_fresh: bool = False
 
 
 class Texts:
@@ -177,7 +178,9 @@ class Texts:
         stretch.pieces += pieces
         stretch.size += size
         stretch.last_seq = seq
-        self._put(key, stretch.seq, stretch)
+        if not stretch.is_fresh:
+            stretch.is_fresh = True
+            self._put(key, stretch.seq, stretch)
 
     def _put(self, part: int, place: int, one: _Stretch | Text) -> None:
         places = self._fresh.get(part)
@@ -232,6 +235,7 @@ def _text(part: int, place: int, stretch: _Stretch) -> Text:
     whole = empty.join(stretch.pieces)
     stretch.pieces[:] = [whole]  # joined once, however often it is asked for
     text = whole.decode(errors="replace") if isinstance(whole, bytes) else whole
+    stretch.is_fresh = False
     return Text(
         part,
         place,
