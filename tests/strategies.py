@@ -7,12 +7,18 @@ Importing this module also chooses hypothesis' profile: no time limits, machines
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "house",
+    deadline=None,
+    max_examples=int(os.environ.get("ACP_TEST_EXAMPLES", "60")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("house")
 
 # What a line is made of when it wants to be read wrongly.
