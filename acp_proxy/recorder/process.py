@@ -45,7 +45,7 @@ def main() -> None:
     """Run: the arguments are a journal's path and, while its proxy runs, a pipe's end."""
     with contextlib.suppress(OSError):
         os.nice(10)
-    gc.set_threshold(100_000, 50, 100)  # a state is large and has no cycles: rarely look through it
+    gc.set_threshold(2_000_000, 50, 100)  # a state is large and has no cycles
     path, *wake = sys.argv[1:]
     code = _run(path, int(wake[0]) if wake else None)
     if code == handover.DONE and wake:  # the log works: what others left over can go in too
