@@ -7,9 +7,10 @@ and the requests that are open, is looked up in the index instead of reading all
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.events.decoder import Decoder
+from acp_proxy.events.index import messages_of
 from acp_proxy.log.reader import ALL_MESSAGES, KEPT_RAW, LogReader, MessageFilter
 from acp_proxy.wire.framing import Frame
-from acp_proxy.wire.jsonrpc import Direction, Message, classify_frame, text_message
+from acp_proxy.wire.jsonrpc import Direction, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,11 +103,8 @@ class Following:
 
     def _message(self, row: "MessageRow") -> Message:
         """Return the message of a row; the members of a batch are parsed together, once."""
-        if row.stream == "stderr":
-            return text_message(row.raw)
-        if row.batch_index is None:
-            return classify_frame(Frame(0, row.raw, row.size), as_written=True)[0]
-        if row.frame_seq != self._frame_seq:
-            self._frame = classify_frame(Frame(0, row.raw, row.size), as_written=True)
+        if row.batch_index is None or row.frame_seq != self._frame_seq:
+            frame = Frame(0, row.raw, row.size)
+            self._frame = messages_of(Direction(row.stream), frame)
             self._frame_seq = row.frame_seq
-        return self._frame[row.batch_index]
+        return self._frame[row.batch_index or 0]

@@ -20,6 +20,7 @@ from acp_proxy.views.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
 
@@ -169,6 +170,36 @@ def list_things(
         echo_table(table(document, times))
     if not document["sessions"]:
         sys.exit(1)
+
+
+def history_text(
+    recording: Recording,
+    connection: int,
+    at: str | None,
+    history: "Callable[[Iterable[tuple[State, list[Event]]]], Iterable[dict[str, Any]]]",
+    *,
+    as_json: bool,
+) -> str | None:
+    """Return how one thing came to be what it is, None when no message is about it.
+
+    Args:
+        recording: The log.
+        connection: Of which connection.
+        at: Up to which point, as people write it.
+        history: Tells it from the steps up to there (``views.history``).
+        as_json: Whether as a document instead of a page.
+
+    """
+    from acp_proxy.views.history import history_page
+    from acp_proxy.views.state_json import state_text
+
+    seq = last_seq(recording, connection, at)
+    found = list(history(recording.steps(connection, at=seq) if seq else ()))
+    if not found:
+        return None
+    if as_json:
+        return state_text({"connection": connection, "at": seq, "history": found})
+    return history_page(found, recording.times(connection, [entry["seq"] for entry in found]))
 
 
 def place_of(words: tuple[str, ...], what: str) -> tuple[str, str]:

@@ -8,8 +8,8 @@ from acp_proxy.cli.options import (
     Failure,
     at_option,
     echo_page,
+    history_text,
     json_option,
-    last_seq,
     log_option,
     only_one,
     opened,
@@ -131,18 +131,19 @@ def _history(
     *,
     as_json: bool,
 ) -> str:
-    from acp_proxy.views.history import history_page, terminal_history
-    from acp_proxy.views.state_json import state_text
+    from acp_proxy.views.history import terminal_history
 
     number = recording.connection(connection).id
-    seq = last_seq(recording, number, at)
-    steps = recording.steps(number, at=seq) if seq else ()
-    found = list(terminal_history(steps, id_, session, owners))
-    if not found:
+    text = history_text(
+        recording,
+        number,
+        at,
+        lambda steps: terminal_history(steps, id_, session, owners),
+        as_json=as_json,
+    )
+    if text is None:
         raise _nothing(number, id_)
-    if as_json:
-        return state_text({"connection": number, "at": seq, "history": found})
-    return history_page(found, recording.times(number, [entry["seq"] for entry in found]))
+    return text
 
 
 def _nothing(number: int, id_: str) -> Failure:

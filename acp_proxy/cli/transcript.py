@@ -1,6 +1,5 @@
 """``acp-proxy transcript``: a connection told from the beginning, to read, share or keep."""
 
-import contextlib
 import io
 import json
 import os
@@ -18,6 +17,7 @@ from acp_proxy.cli.options import (
     log_option,
     opened,
     session_option,
+    write_bytes,
 )
 from acp_proxy.log.rows import ENDED
 
@@ -81,7 +81,8 @@ def transcript(
             for piece in pieces:
                 click.echo(piece, nl=False, color=colour)
         else:
-            _write(pieces, output)
+            in_utf_8 = (piece.encode(errors="backslashreplace") for piece in pieces)
+            write_bytes(in_utf_8, output)
         _tell_blanked(timeline, is_raw=raw)
 
 
@@ -215,21 +216,6 @@ def _writer(form: str, *, colour: bool, full: bool) -> _Writer:
     from acp_proxy.views.transcript.text import TextWriter
 
     return TextWriter(colour=colour, full=full)
-
-
-def _write(pieces: "Iterable[str]", output: str | None) -> None:
-    """Write the transcript in UTF-8, whatever the locale says."""
-    with contextlib.ExitStack() as stack:
-        if output in (None, "-"):
-            file = sys.stdout.buffer
-        else:
-            try:
-                file = stack.enter_context(open(output, "wb"))
-            except OSError as error:
-                raise Failure(f"cannot write {output}: {error.strerror}") from error
-        for piece in pieces:
-            file.write(piece.encode(errors="backslashreplace"))
-        file.flush()
 
 
 def _tell_blanked(timeline: "Timeline", *, is_raw: bool) -> None:
