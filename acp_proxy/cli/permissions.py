@@ -35,13 +35,19 @@ def permissions(
     fits.
     """
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import permissions_table
 
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
+
+        def within(id_: int, seq: int | None) -> set[str] | None:
+            equal = {"status": ["pending"]}
+            return recording.sessions_with(id_, "permissions", at=seq, equal=equal)
+
+        only = within if pending else None
+        row, state = state_at(recording, connection, at, session, ["permissions"], only)
         document = narrowed(
-            state_document(state, row.id, session),
+            state_document(state, row.id, values=as_it_is),
             "permissions",
             lambda permission: not pending or permission["status"] == "pending",
         )

@@ -78,11 +78,15 @@ def _document(
     owner: str | None,
 ) -> dict[str, Any]:
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
 
-    row, state = state_at(recording, connection, at)
+    def within(number: int, seq: int | None) -> set[str] | None:
+        equal = {"terminal_id": [id_]}
+        return recording.sessions_with(number, "terminals", at=seq, equal=equal)
+
+    row, state = state_at(recording, connection, at, session, ["terminals"], within)
     document = narrowed(
-        state_document(state, row.id, session),
+        state_document(state, row.id, values=as_it_is),
         "terminals",
         lambda one: one["terminalId"] == id_ and owner in (None, one["owner"]),
     )
@@ -138,6 +142,7 @@ def _history(
         recording,
         number,
         at,
+        ("terminals", id_),
         lambda steps: terminal_history(steps, id_, session, owners),
         as_json=as_json,
     )

@@ -43,7 +43,7 @@ def tool_calls(
     fits.
     """
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import tool_calls_table
 
     def fits(call: dict[str, Any]) -> bool:
@@ -53,7 +53,17 @@ def tool_calls(
             and not (unfinished and call["status"] in FINAL_STATUSES)
         )
 
+    equal = {
+        name: [word] for name, word in (("status", status), ("kind", kind)) if word is not None
+    }
+    unlike = {"status": FINAL_STATUSES} if unfinished else {}
+
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
-        document = narrowed(state_document(state, row.id, session), "toolCalls", fits)
+
+        def within(id_: int, seq: int | None) -> set[str] | None:
+            return recording.sessions_with(id_, "tool_calls", at=seq, equal=equal, unlike=unlike)
+
+        only = within if equal or unlike else None
+        row, state = state_at(recording, connection, at, session, ["tool_calls"], only)
+        document = narrowed(state_document(state, row.id, values=as_it_is), "toolCalls", fits)
         list_things(recording, document, "toolCalls", tool_calls_table, as_json=as_json)

@@ -5,16 +5,17 @@ the state room's affair; here are rows. A log that has not these tables yet (mig
 m0001) has nothing of it.
 """
 
+import json
 import sqlite3
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import schema
-from acp_proxy.log.rows import SessionRow
+from acp_proxy.log.rows import SessionRow, as_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _INSERT_CHECKPOINT = (
     "INSERT INTO checkpoints (connection_id, seq, version, bytes) VALUES (?, ?, ?, ?)"
@@ -32,13 +33,22 @@ _INSERT_TEXT = (
 )
 _NEWEST = (
     "SELECT part, max(seq) AS seq, since FROM checkpoint_parts "
-    "WHERE connection_id = ?1 AND seq <= ?2 GROUP BY part"
+    "WHERE connection_id = ?1 AND seq <= ?2 {only}GROUP BY part"
 )
+_ONLY = "AND part IN (SELECT value FROM json_each(?3)) "
 _PARTS = (
     f"SELECT n.part, p.seq, n.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail "
     f"FROM ({_NEWEST}) n CROSS JOIN checkpoint_parts p "
     "ON p.connection_id = ?1 AND p.part = n.part AND p.seq BETWEEN n.since AND n.seq"
 )  # not ordered: SQLite would sort the bytes too
+
+_SPANS = {
+    "sessions": ("first_seq", "last_seq"),
+    "turns": ("started_seq", "ended_seq"),
+    "tool_calls": ("first_seq", "last_seq"),
+    "terminals": ("first_seq", "last_seq"),
+    "permissions": ("seq", "answered_seq"),
+}  # of each table: the message that made a row, and the last that changed it
 
 
 class StoredCheckpoint(NamedTuple):
@@ -54,6 +64,14 @@ class StoredCheckpoint(NamedTuple):
     seq: int
     size: int
     things: list[tuple[int, int, bytes, list[bytes]]]
+
+
+class Mentions(NamedTuple):
+    """The messages between which things were mentioned, and in which sessions."""
+
+    first: int
+    last: int
+    sessions: set[str]
 
 
 class DerivedReader:
@@ -74,8 +92,22 @@ class DerivedReader:
             rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
             return any(derived == version for (derived,) in rows)
 
-    def checkpoint(self, connection_id: int, seq: int, version: int) -> StoredCheckpoint | None:
-        """Return the last checkpoint at or before a message, None when there is none."""
+    def checkpoint(
+        self,
+        connection_id: int,
+        seq: int,
+        version: int,
+        only: "Callable[[int], Iterable[int]] | None" = None,
+    ) -> StoredCheckpoint | None:
+        """Return the last checkpoint at or before a message, None when there is none.
+
+        Args:
+            connection_id: Whose.
+            seq: The message.
+            version: In which version it has to be written.
+            only: Tells the parts that are wanted of the checkpoint at a message; default: all.
+
+        """
         with schema.explaining(self._path):
             found = self._ask(
                 "SELECT seq, bytes FROM checkpoints WHERE connection_id = ? AND seq <= ? "
@@ -83,13 +115,110 @@ class DerivedReader:
                 *(connection_id, seq, version),
             )
             for at, size in found:
-                return StoredCheckpoint(at, size, self._things(connection_id, at))
+                parts = None if only is None else only(at)
+                return StoredCheckpoint(at, size, self._things(connection_id, at, parts))
         return None
 
-    def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
+    def session_heads(self, connection_id: int, seq: int) -> "Iterator[tuple[int, bytes]]":
+        """Yield the parts that are sessions, and their heads, as they were at a checkpoint."""
+        sql = (
+            "SELECT part, max(seq), head FROM checkpoint_parts WHERE connection_id = ? "
+            "AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
+        )
+        with schema.explaining(self._path):
+            for part, _, head in self._ask(sql, connection_id, seq):
+                if head is not None:
+                    yield part, head
+
+    def parts_beginning(
+        self, connection_id: int, seq: int, span: tuple[int, int], heads: "Iterable[bytes]"
+    ) -> list[int]:
+        """Return the parts of a span whose heads begin with one of some texts; with any, if none."""
+        values: list[Any] = [connection_id, seq, *span]
+        beginnings = []
+        for head in heads:
+            beginnings.append("head BETWEEN ? AND ?")
+            values += (head, head + b"\xff")
+        condition = f"AND ({' OR '.join(beginnings)})" if beginnings else ""
+        sql = (
+            "SELECT DISTINCT part FROM checkpoint_parts WHERE connection_id = ? AND seq <= ? "
+            f"AND part BETWEEN ? AND ? {condition}"
+        )
+        with schema.explaining(self._path):
+            return [part for (part,) in self._ask(sql, *values)]
+
+    def sessions_with(
+        self,
+        connection_id: int,
+        table: str,
+        seq: int,
+        equal: "Mapping[str, Sequence[Any]]",
+        unlike: "Mapping[str, Sequence[Any]]",
+    ) -> "set[str] | None":
+        """Return the sessions that may have had something of a kind just after a message.
+
+        Those that have it now, and those where it was changed later. None when that is not known.
+
+        Args:
+            connection_id: Whose.
+            table: Of what kind; ``sessions`` for themselves.
+            seq: The message.
+            equal: What columns of the table hold, one of some values each.
+            unlike: What they do not hold.
+
+        """
+        first, last = _SPANS[table]
+        conditions = [f"{name} IN ({', '.join('?' * len(equal[name]))})" for name in equal]
+        conditions += [f"{name} NOT IN ({', '.join('?' * len(unlike[name]))})" for name in unlike]
+        values = [value for some in (*equal.values(), *unlike.values()) for value in some]
+        condition = (
+            f"{first} <= ? AND ({last} > ? OR {last} IS NULL OR ({' AND '.join(conditions)}))"
+        )
+        return self._sessions_where(connection_id, table, condition, seq, seq, *values)
+
+    def sessions_between(self, connection_id: int, first: int, last: int) -> "set[str] | None":
+        """Return the sessions in which anything was changed after a message up to another.
+
+        None when that is not known.
+        """
+        changed = self._sessions_where(
+            connection_id, "sessions", "first_seq <= ? AND last_seq > ?", last, first
+        )
+        open_ = self._sessions_where(
+            connection_id, "permissions", "answered_seq IS NULL AND seq <= ?", last
+        )  # the end of a connection changes them, which is no message
+        return None if changed is None or open_ is None else changed | open_
+
+    def mentions(self, connection_id: int, table: str, id_: str) -> "Mentions | None":
+        """Return where a tool call or terminal, or all of that id, stand; None: not known.
+
+        ``first`` is 0 when there is none.
+        """
+        column = {"tool_calls": "tool_call_id", "terminals": "terminal_id"}[table]
+        sessions = self._sessions_where(connection_id, table, f"{column} = ?", id_)
+        sql = f"SELECT min(first_seq), max(last_seq) FROM {table} WHERE connection_id = ? AND {column} = ?"
+        with schema.explaining(self._path):
+            for first, last in self._ask(sql, connection_id, as_stored(id_)):
+                return None if sessions is None else Mentions(first or 0, last or 0, sessions)
+        return None
+
+    def _sessions_where(
+        self, connection_id: int, table: str, condition: str, *values: Any
+    ) -> "set[str] | None":
+        sql = f"SELECT DISTINCT session_id FROM {table} WHERE connection_id = ? AND {condition}"
+        stored = (as_stored(value) if isinstance(value, str) else value for value in values)
+        with schema.explaining(self._path):
+            found = {id_ for (id_,) in self._ask(sql, connection_id, *stored)}
+        return None if any("\\" in id_ for id_ in found) else found  # it may stand for a surrogate
+
+    def _things(
+        self, connection_id: int, seq: int, only: "Iterable[int] | None" = None
+    ) -> list[tuple[int, int, bytes, list[bytes]]]:
         things = []
         tails: list[bytes] = []
-        rows = list(self._ask(_PARTS, connection_id, seq))
+        sql = _PARTS.format(only="" if only is None else _ONLY)
+        wanted = () if only is None else (json.dumps(sorted(only)),)
+        rows = list(self._ask(sql, connection_id, seq, *wanted))
         if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
             rows.sort(key=itemgetter(0, 1))  # nobody promised their order
         for place, (part, _, since, head, tail) in enumerate(rows, 1):

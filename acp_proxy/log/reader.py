@@ -20,12 +20,13 @@ from acp_proxy.log.rows import (
     frame_id,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
-from acp_proxy.wire.jsonrpc import MAX_PARSED
+from acp_proxy.log.sparse import Needed, needed
+from acp_proxy.wire.framing import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
-KEPT_RAW = MAX_PARSED
+KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
 _LONGEST_ID = 18
@@ -199,6 +200,7 @@ class LogReader:
         *,
         raw: int = _PREFIX,
         newest_first: bool = False,
+        seqs: "Iterable[int] | None" = None,
     ) -> "Iterator[MessageRow]":
         """Yield messages of a connection in order.
 
@@ -207,16 +209,20 @@ class LogReader:
             wanted: Which.
             raw: How many bytes of the frame to return with each.
             newest_first: The other way round.
+            seqs: Only these.
 
         """
         conditions, values = _conditions(wanted)
+        if seqs is not None:
+            conditions += " AND m.seq IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(list(seqs)))
         sql = (
             "SELECT m.connection_id, m.seq, f.time_ns, f.elapsed_ns, m.stream_code, m.kind_code, "
             "m.method, m.id, m.session_id, m.session_update, m.tool_call_id, m.terminal_id, "
             "m.request_seq, r.method, m.duration_ns, m.error_code, m.flags, m.reason, "
             "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?) FROM messages m "
-            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
+            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
             f"WHERE m.connection_id = ?{conditions} "
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
@@ -224,6 +230,12 @@ class LogReader:
         with schema.explaining(self.path):
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 yield _message_row(row)
+
+    def needed(
+        self, connection_id: int, span: tuple[int, int], wanted: "Collection[int]", *, updates: bool
+    ) -> Needed:
+        """Return the messages of a span that the wanted ones need (``log.sparse``)."""
+        return needed(self.path, self._db, connection_id, span, wanted, updates=updates)
 
     def message(self, connection_id: int, seq: int) -> MessageRow:
         """Return one message with its whole frame.
