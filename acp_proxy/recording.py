@@ -12,8 +12,9 @@ from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.following import Following
+from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.follow import LogWatch
-from acp_proxy.log.reader import LogReader, MessageFilter
+from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
 from acp_proxy.log.statistics import Statistics

@@ -10,18 +10,19 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.log import schema
+from acp_proxy.log import checksums, schema
 from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _INSERT_CHECKPOINT = (
-    "INSERT INTO checkpoints (connection_id, seq, version, bytes) VALUES (?, ?, ?, ?)"
+    "INSERT INTO checkpoints (connection_id, seq, version, bytes, parts) VALUES (?, ?, ?, ?, ?)"
 )
+_LAST_COUNT = "SELECT parts FROM checkpoints WHERE connection_id = ? ORDER BY seq DESC LIMIT 1"
 _INSERT_PART = (
-    "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail, head_crc, tail_crc) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _VOID_TEXTS = "DELETE FROM texts WHERE connection_id = ? AND part = ? AND place > 0"
 _INSERT_TEXT = (
@@ -35,7 +36,7 @@ _NEWEST = (
     "WHERE connection_id = ?1 AND seq <= ?2 GROUP BY part"
 )
 _PARTS = (
-    f"SELECT n.part, p.seq, n.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail "
+    "SELECT n.part, p.seq, p.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail, {crcs} "
     f"FROM ({_NEWEST}) n CROSS JOIN checkpoint_parts p "
     "ON p.connection_id = ?1 AND p.part = n.part AND p.seq BETWEEN n.since AND n.seq"
 )  # not ordered: SQLite would sort the bytes too
@@ -47,7 +48,8 @@ class StoredCheckpoint(NamedTuple):
     Attributes:
         seq: The message just after which it was taken.
         size: The bytes of what it added.
-        things: Part, since, head and tails of each thing that was there, in the order of parts.
+        things: Part, since, head and tails of each thing that was there, in the order of parts;
+            none when any of it is damaged.
 
     """
 
@@ -67,6 +69,9 @@ class DerivedReader:
     def __init__(self, path: str, db: sqlite3.Connection) -> None:
         self._path = path
         self._db = db
+        is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
+        self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
+        self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
         """Tell whether checkpoints and tables of a connection are kept, in this version."""
@@ -78,21 +83,31 @@ class DerivedReader:
         """Return the last checkpoint at or before a message, None when there is none."""
         with schema.explaining(self._path):
             found = self._ask(
-                "SELECT seq, bytes FROM checkpoints WHERE connection_id = ? AND seq <= ? "
-                "AND version = ? ORDER BY seq DESC LIMIT 1",
+                f"SELECT seq, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
+                "AND seq <= ? AND version = ? ORDER BY seq DESC LIMIT 1",
                 *(connection_id, seq, version),
             )
-            for at, size in found:
-                return StoredCheckpoint(at, size, self._things(connection_id, at))
+            for at, size, parts in found:
+                is_whole = parts is None or parts == self._parts_up_to(connection_id, at)
+                things = self._things(connection_id, at) if is_whole else []
+                return StoredCheckpoint(at, size, things)
         return None
+
+    def _parts_up_to(self, connection_id: int, seq: int) -> int:
+        sql = "SELECT count(*) FROM checkpoint_parts WHERE connection_id = ? AND seq <= ?"
+        [(count,)] = self._ask(sql, connection_id, seq)
+        return int(count)
 
     def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
         things = []
         tails: list[bytes] = []
-        rows = list(self._ask(_PARTS, connection_id, seq))
+        rows = list(self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq))
         if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
             rows.sort(key=itemgetter(0, 1))  # nobody promised their order
-        for place, (part, _, since, head, tail) in enumerate(rows, 1):
+        for place, row in enumerate(rows, 1):
+            if not _is_sound(row):
+                return []
+            part, _, since, head, tail, *_ = row
             if tail is not None:
                 tails.append(tail)
             if place == len(rows) or rows[place][0] != part:  # the newest of this part
@@ -101,19 +116,29 @@ class DerivedReader:
                 tails = []
         return things
 
-    def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int]]":
-        """Yield seq, version and size of the checkpoints of a connection in order."""
-        sql = "SELECT seq, version, bytes FROM checkpoints WHERE connection_id = ? ORDER BY seq"
+    def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int, int | None]]":
+        """Yield seq, version, size and, if known, the number of parts so far of the checkpoints."""
+        sql = (
+            f"SELECT seq, version, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
+            "ORDER BY seq"
+        )
         with schema.explaining(self._path):
             yield from self._ask(sql, connection_id)
 
     def parts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
-        """Yield part, seq, since, head and tail of what the checkpoints added, one after the other."""
+        """Yield part, seq, since, head and tail of what the checkpoints added, one after the other.
+
+        Those whose checksums are not right lack the last.
+        """
         ids = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part"
-        one = "SELECT part, seq, since, head, tail FROM checkpoint_parts WHERE rowid = ?"
+        one = (
+            f"SELECT part, seq, since, head, tail, {self._crcs} FROM checkpoint_parts "
+            "WHERE rowid = ?"
+        )
         with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
-                yield from self._ask(one, id_)
+                for row in self._ask(one, id_):
+                    yield row[: 5 if _is_sound(row) else 4]
 
     def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
         """Yield the sessions of a connection in the order of their first mention."""
@@ -184,6 +209,26 @@ class DerivedRows(NamedTuple):
     texts: "Sequence[tuple[Any, ...]]"
 
 
+def _is_sound(row: tuple[Any, ...]) -> bool:
+    """Tell whether the checksums of a row of ``checkpoint_parts`` are right, if it has any."""
+    part, seq, since, head, tail, head_crc, tail_crc = row
+    if head_crc is None and tail_crc is None:
+        return True
+    begin = checksums.of_part(part, seq, since)
+    return (head is None or checksums.finished(checksums.add(head, begin)) == head_crc) and (
+        tail is None or checksums.finished(checksums.add(tail, begin)) == tail_crc
+    )
+
+
+def _with_checksums(
+    part: int, seq: int, since: int, head: bytes | None, tail: bytes | None
+) -> tuple[Any, ...]:
+    begin = checksums.of_part(part, seq, since)
+    head_crc = None if head is None else checksums.finished(checksums.add(head, begin))
+    tail_crc = None if tail is None else checksums.finished(checksums.add(tail, begin))
+    return part, seq, since, head, tail, head_crc, tail_crc
+
+
 def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> int:
     """Write into a connection's derived part, inside a transaction.
 
@@ -192,8 +237,11 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
 
     """
     for seq, size, parts in derived.checkpoints:
-        db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size))
-        db.executemany(_INSERT_PART, ((connection_id, *part) for part in parts))
+        part_rows = [(connection_id, *_with_checksums(*part)) for part in parts]
+        [so_far] = db.execute(_LAST_COUNT, (connection_id,)).fetchone() or [0]
+        count = None if so_far is None else so_far + len(part_rows)  # None: an older program began
+        db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size, count))
+        db.executemany(_INSERT_PART, part_rows)
     for table, rows in derived.rows.items():
         names = ("connection_id", *derived.columns[table])
         db.executemany(
