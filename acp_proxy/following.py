@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
-from acp_proxy.log.reader import ALL_MESSAGES, KEPT_RAW, LogReader, MessageFilter
+from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter
+from acp_proxy.log.reader import KEPT_RAW, LogReader
 from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, Message
 

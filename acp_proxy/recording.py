@@ -7,23 +7,25 @@ commands list rows, and the time until they have begun is most of theirs.
 # ruff: noqa: PLC0415 - see above
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_proxy.errors import QueryError
-from acp_proxy.log.reader import LogReader, MessageFilter
+from acp_proxy.log.filters import MessageFilter
+from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
 from acp_proxy.state.version import VERSION
 from acp_proxy.views.jsonlines import header_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from acp_proxy.events.event import Event
     from acp_proxy.following import Following
     from acp_proxy.log.follow import LogWatch
     from acp_proxy.log.search import Hit
     from acp_proxy.log.statistics import Statistics
+    from acp_proxy.log.tables import Tables
     from acp_proxy.redaction.redactor import Redactor
     from acp_proxy.state.fold import State
 
@@ -203,38 +205,12 @@ class Recording:
             row, last = self._span(connection, at)
             return state_at(self._log, row, last, Wanted(sessions, things))
 
-    def sessions_with(
-        self,
-        connection: str | int,
-        table: str,
-        *,
-        at: int | None = None,
-        equal: "Mapping[str, Sequence[Any]] | None" = None,
-        unlike: "Mapping[str, Sequence[Any]] | None" = None,
-    ) -> "set[str] | None":
-        """Return the sessions outside of which there is nothing of a kind; None: not known.
+    def tables(self, connection: str | int) -> "Tables | None":
+        """Return the tables of a connection's latest state, which tell at once where to look.
 
-        What the log's tables tell at once: then the state of only these need be had.
-
-        Args:
-            connection: Of which connection.
-            table: Of what kind, as the log's table is called.
-            at: Just after this message; default: the last.
-            equal: What columns of that table hold, one of some values each.
-            unlike: What they do not hold.
-
+        None when the log has them not.
         """
-        row, seq = self._span(connection, at)
-        if not self._log.derived.is_there(row.id, VERSION):
-            return None
-        return self._log.derived.sessions_with(row.id, table, seq, equal or {}, unlike or {})
-
-    def sessions_between(self, connection: str | int, first: int, last: int) -> "set[str] | None":
-        """Return the sessions that differ just after two messages, or more; None: not known."""
-        row = self._log.connection(connection)
-        if not self._log.derived.is_there(row.id, VERSION):
-            return None
-        return self._log.derived.sessions_between(row.id, first, last)
+        return self._log.tables(self._log.connection(connection).id, VERSION)
 
     def steps(
         self,
@@ -299,13 +275,6 @@ class Recording:
                 from acp_proxy.summaries import session_rows
 
                 yield from session_rows(self.state(row.id), row.id)
-
-    def counted(self, connection: str | int) -> "dict[str, SessionRow] | None":
-        """Return the sessions of a connection in numbers, by id; None when the log has them not."""
-        row = self._log.connection(connection)
-        rows = {one.session_id: one for one in self._log.derived.sessions(row.id)}
-        is_known = self._log.derived.is_there(row.id, VERSION)
-        return rows if is_known and not any("\\" in id_ for id_ in rows) else None
 
     def search(
         self,

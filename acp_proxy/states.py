@@ -103,10 +103,8 @@ def steps_about(
     log: "LogReader", row: "ConnectionRow", last: int, table: str, id_: str
 ) -> "Iterator[tuple[State, list[Event]]]":
     """Yield the steps that tell of one thing (``Recording.steps_about``)."""
-    if not log.derived.is_there(row.id, VERSION):
-        yield from steps(log, row, 1, last)
-        return
-    found = log.derived.mentions(row.id, table, id_)
+    tables = log.tables(row.id, VERSION)
+    found = None if tables is None else tables.mentions(table, id_)
     if found is None:
         yield from steps(log, row, 1, last)
     elif 0 < found.first <= last:

@@ -7,6 +7,7 @@ import hashlib
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from acp_proxy.log import checksums
 from acp_proxy.log.rows import ENDED, STREAMS, ConnectionRow, FrameRow, IndexRow
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Follower
@@ -55,6 +56,7 @@ class _Check:
         self._is_derived = log.derived.is_there(row.id, VERSION)
         self._checkpoints = log.derived.checkpoints(row.id)
         self._parts = log.derived.parts(row.id)
+        self._count = 0
         self._texts: dict[int, dict[int, bytes]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], tuple[Any, ...]]] = {
             name: {} for name in TABLES
@@ -66,7 +68,7 @@ class _Check:
         offsets = dict.fromkeys(STREAMS, 0)
         gaps = {(gap["from"], gap["offset"]): gap["bytes"] for gap in row.gaps}
         frames = 0
-        for frame in self._log.frames(row.id):
+        for frame in self._log.frames(row.id, checked=False):
             frames += 1
             stream = frame.stream
             offsets[stream] += gaps.pop((stream, offsets[stream]), 0)
@@ -76,8 +78,7 @@ class _Check:
                     f"this frame says {frame.offset}"
                 )
             offsets[stream] = frame.offset + frame.size
-            for piece in self._log.pieces(frame):
-                hashes[stream].update(piece)
+            self._check_bytes(frame, hashes[stream])
             self._check_index(frame)
         for seq, _ in self._stored:
             problems.add(f"message {seq}: stands in no frame")
@@ -99,6 +100,14 @@ class _Check:
         if self._is_derived:
             self._check_state()
         return problems.texts()
+
+    def _check_bytes(self, frame: FrameRow, hash_: "hashlib._Hash") -> None:
+        checksum = frame.checksum()
+        for piece in self._log.pieces(frame, checked=False):
+            hash_.update(piece)
+            checksum = checksums.add(piece, checksum)
+        if frame.crc is not None and frame.crc != checksums.finished(checksum):
+            self._problems.add(f"frame {frame.seq}: is not what was recorded")
 
     def _check_index(self, frame: FrameRow) -> None:
         index, problems = self._follower.index, self._problems
@@ -137,7 +146,9 @@ class _Check:
         if not self._is_derived:
             return
         for seq, size, parts in derived.checkpoints:
-            if next(self._checkpoints, None) != (seq, VERSION, size):
+            self._count += len(parts)
+            *found, count = next(self._checkpoints, [None])
+            if found != [seq, VERSION, size] or count not in (self._count, None):
                 self._problems.add(f"message {seq}: a checkpoint is missing or wrong; {_MENDED}")
             wrong = [part.key for part in parts if next(self._parts, None) != tuple(part)]
             if wrong:

@@ -240,3 +240,14 @@ CREATE TRIGGER texts_changed AFTER UPDATE OF text ON texts BEGIN
     INSERT INTO search (rowid, text) VALUES (new.id, new.text);
 END;
 """)
+
+
+@migrations()
+def m0004_checksums(db: "Database") -> None:
+    """Add checksums, so that what is damaged is not taken for the truth."""
+    db.executescript("""
+ALTER TABLE frames ADD COLUMN crc INTEGER;
+ALTER TABLE checkpoints ADD COLUMN parts INTEGER;
+ALTER TABLE checkpoint_parts ADD COLUMN head_crc INTEGER;
+ALTER TABLE checkpoint_parts ADD COLUMN tail_crc INTEGER;
+""")

@@ -36,9 +36,9 @@ def diff(
     with opened(log) as recording:
         row = recording.connection(connection)
         seqs = [recording.resolve(row.id, at) for at in points]
-        wanted = recording.sessions_between(row.id, min(seqs), max(seqs))
-        if session is not None:
-            wanted = {session}
+        wanted = None if session is None else {session}
+        if session is None and (tables := recording.tables(row.id)) is not None:
+            wanted = tables.sessions_between(min(seqs), max(seqs))
         documents = [
             state_document(
                 recording.state(row.id, at=seq, sessions=wanted), row.id, values=as_it_is

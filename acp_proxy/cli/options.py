@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.log.tables import Tables
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
@@ -109,7 +110,7 @@ def state_at(
     at: str | None,
     session: str | None = None,
     things: "Collection[str] | None" = None,
-    within: "Callable[[int, int | None], Collection[str] | None] | None" = None,
+    within: "Callable[[Tables, int], Collection[str] | None] | None" = None,
 ) -> "tuple[ConnectionRow, State]":
     """Return a connection, and what was true on it at a point as people write it.
 
@@ -119,15 +120,16 @@ def state_at(
         at: The point; default: the last message.
         session: Only this session.
         things: Only these things (``Recording.state``).
-        within: Given the connection and the message, tells the only sessions that matter, if it can.
+        within: Tells the only sessions that matter, if it can, from the tables and the message.
 
     """
     row = recording.connection(connection)
     seq = None if at is None else recording.resolve(row.id, at)
     sessions: Collection[str] | None = None if session is None else [session]
-    if sessions is None and within is not None:
-        seq = seq or row.messages or None
-        sessions = within(row.id, seq)
+    tables = None if sessions is not None or within is None else recording.tables(row.id)
+    if tables is not None and within is not None and row.messages:
+        seq = row.messages if seq is None else seq
+        sessions = within(tables, seq)
     return row, recording.state(row.id, at=seq, sessions=sessions, things=things)
 
 

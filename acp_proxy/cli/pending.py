@@ -19,6 +19,7 @@ from acp_proxy.log.rows import STREAMS
 
 if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
     from acp_proxy.views.pending import Clock, Seen
 
@@ -66,10 +67,10 @@ def _seen(recording: "Recording", connection: str, at: str | None) -> "Seen":
     from acp_proxy.views.pending import Seen
     from acp_proxy.views.state_json import as_it_is, state_document
 
-    def within(id_: int, last: int | None) -> set[str] | None:
+    def within(tables: "Tables", last: int) -> set[str] | None:
         found: set[str] = set()
         for table, equal, unlike in _OPEN:
-            some = recording.sessions_with(id_, table, at=last, equal=equal, unlike=unlike)
+            some = tables.sessions_with(table, last, equal, unlike)
             if some is None:
                 return None
             found |= some

@@ -1,5 +1,7 @@
 """``acp-proxy permissions``: what was asked, what was answered, and how long that took."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from acp_proxy.cli.options import (
@@ -12,6 +14,9 @@ from acp_proxy.cli.options import (
     session_option,
     state_at,
 )
+
+if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
 
 
 @click.command()
@@ -38,12 +43,10 @@ def permissions(
     from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import permissions_table
 
+    def within(tables: "Tables", seq: int) -> set[str] | None:
+        return tables.sessions_with("permissions", seq, {"status": ["pending"]}, {})
+
     with opened(log) as recording:
-
-        def within(id_: int, seq: int | None) -> set[str] | None:
-            equal = {"status": ["pending"]}
-            return recording.sessions_with(id_, "permissions", at=seq, equal=equal)
-
         only = within if pending else None
         row, state = state_at(recording, connection, at, session, ["permissions"], only)
         document = narrowed(

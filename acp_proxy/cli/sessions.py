@@ -41,7 +41,8 @@ def sessions(
     from acp_proxy.views.state_tables import sessions_table
 
     with opened(log) as recording:
-        counted = None if as_json or at is not None else recording.counted(connection or "latest")
+        tables = None if as_json or at is not None else recording.tables(connection or "latest")
+        counted = None if tables is None else tables.counted()
         things = None if counted is None else ()
         row, state = state_at(recording, connection or "latest", at, things=things)
         if as_json:

@@ -22,8 +22,8 @@ from acp_proxy.cli.options import (
     only_one,
     opened,
 )
+from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.place import log_path
-from acp_proxy.log.reader import MessageFilter
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording

@@ -22,6 +22,7 @@ from acp_proxy.cli.options import (
 from acp_proxy.events.event import Owner
 
 if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
 
 
@@ -80,9 +81,8 @@ def _document(
     from acp_proxy.views.parts import narrowed
     from acp_proxy.views.state_json import as_it_is, state_document
 
-    def within(number: int, seq: int | None) -> set[str] | None:
-        equal = {"terminal_id": [id_]}
-        return recording.sessions_with(number, "terminals", at=seq, equal=equal)
+    def within(tables: "Tables", seq: int) -> set[str] | None:
+        return tables.sessions_with("terminals", seq, {"terminal_id": [id_]}, {})
 
     row, state = state_at(recording, connection, at, session, ["terminals"], within)
     document = narrowed(

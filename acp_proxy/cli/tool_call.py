@@ -18,6 +18,7 @@ from acp_proxy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
 
 
@@ -52,9 +53,8 @@ def tool_call(
             click.echo(_history(recording, connection, at, id_, session, as_json=as_json))
             return
 
-        def within(number: int, seq: int | None) -> set[str] | None:
-            equal = {"tool_call_id": [id_]}
-            return recording.sessions_with(number, "tool_calls", at=seq, equal=equal)
+        def within(tables: "Tables", seq: int) -> set[str] | None:
+            return tables.sessions_with("tool_calls", seq, {"tool_call_id": [id_]}, {})
 
         things = ["tool_calls", "permissions", "terminals"]
         row, state = state_at(recording, connection, at, session, things, within)

@@ -1,6 +1,6 @@
 """``acp-proxy tool-calls``: the tool calls of a connection."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from acp_proxy.cli.options import (
     state_at,
 )
 from acp_proxy.events.labels import FINAL_STATUSES
+
+if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
 
 
 @click.command("tool-calls")
@@ -58,11 +61,10 @@ def tool_calls(
     }
     unlike = {"status": FINAL_STATUSES} if unfinished else {}
 
+    def within(tables: "Tables", seq: int) -> set[str] | None:
+        return tables.sessions_with("tool_calls", seq, equal, unlike)
+
     with opened(log) as recording:
-
-        def within(id_: int, seq: int | None) -> set[str] | None:
-            return recording.sessions_with(id_, "tool_calls", at=seq, equal=equal, unlike=unlike)
-
         only = within if equal or unlike else None
         row, state = state_at(recording, connection, at, session, ["tool_calls"], only)
         document = narrowed(state_document(state, row.id, values=as_it_is), "toolCalls", fits)

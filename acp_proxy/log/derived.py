@@ -11,18 +11,19 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.log import schema
-from acp_proxy.log.rows import SessionRow, as_stored
+from acp_proxy.log import checksums, schema
+from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _INSERT_CHECKPOINT = (
-    "INSERT INTO checkpoints (connection_id, seq, version, bytes) VALUES (?, ?, ?, ?)"
+    "INSERT INTO checkpoints (connection_id, seq, version, bytes, parts) VALUES (?, ?, ?, ?, ?)"
 )
+_LAST_COUNT = "SELECT parts FROM checkpoints WHERE connection_id = ? ORDER BY seq DESC LIMIT 1"
 _INSERT_PART = (
-    "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO checkpoint_parts (connection_id, part, seq, since, head, tail, head_crc, tail_crc) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _VOID_TEXTS = "DELETE FROM texts WHERE connection_id = ? AND part = ? AND place > 0"
 _INSERT_TEXT = (
@@ -37,18 +38,10 @@ _NEWEST = (
 )
 _ONLY = "AND part IN (SELECT value FROM json_each(?3)) "
 _PARTS = (
-    f"SELECT n.part, p.seq, n.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail "
+    "SELECT n.part, p.seq, p.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail, {crcs} "
     f"FROM ({_NEWEST}) n CROSS JOIN checkpoint_parts p "
     "ON p.connection_id = ?1 AND p.part = n.part AND p.seq BETWEEN n.since AND n.seq"
 )  # not ordered: SQLite would sort the bytes too
-
-_SPANS = {
-    "sessions": ("first_seq", "last_seq"),
-    "turns": ("started_seq", "ended_seq"),
-    "tool_calls": ("first_seq", "last_seq"),
-    "terminals": ("first_seq", "last_seq"),
-    "permissions": ("seq", "answered_seq"),
-}  # of each table: the message that made a row, and the last that changed it
 
 
 class StoredCheckpoint(NamedTuple):
@@ -57,21 +50,14 @@ class StoredCheckpoint(NamedTuple):
     Attributes:
         seq: The message just after which it was taken.
         size: The bytes of what it added.
-        things: Part, since, head and tails of each thing that was there, in the order of parts.
+        things: Part, since, head and tails of each thing that was there, in the order of parts;
+            none when any of it is damaged.
 
     """
 
     seq: int
     size: int
     things: list[tuple[int, int, bytes, list[bytes]]]
-
-
-class Mentions(NamedTuple):
-    """The messages between which things were mentioned, and in which sessions."""
-
-    first: int
-    last: int
-    sessions: set[str]
 
 
 class DerivedReader:
@@ -85,6 +71,9 @@ class DerivedReader:
     def __init__(self, path: str, db: sqlite3.Connection) -> None:
         self._path = path
         self._db = db
+        is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
+        self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
+        self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
         """Tell whether checkpoints and tables of a connection are kept, in this version."""
@@ -110,14 +99,21 @@ class DerivedReader:
         """
         with schema.explaining(self._path):
             found = self._ask(
-                "SELECT seq, bytes FROM checkpoints WHERE connection_id = ? AND seq <= ? "
-                "AND version = ? ORDER BY seq DESC LIMIT 1",
+                f"SELECT seq, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
+                "AND seq <= ? AND version = ? ORDER BY seq DESC LIMIT 1",
                 *(connection_id, seq, version),
             )
-            for at, size in found:
-                parts = None if only is None else only(at)
-                return StoredCheckpoint(at, size, self._things(connection_id, at, parts))
+            for at, size, parts in found:
+                is_whole = parts is None or parts == self._parts_up_to(connection_id, at)
+                wanted = None if only is None else only(at)
+                things = self._things(connection_id, at, wanted) if is_whole else []
+                return StoredCheckpoint(at, size, things)
         return None
+
+    def _parts_up_to(self, connection_id: int, seq: int) -> int:
+        sql = "SELECT count(*) FROM checkpoint_parts WHERE connection_id = ? AND seq <= ?"
+        [(count,)] = self._ask(sql, connection_id, seq)
+        return int(count)
 
     def session_heads(self, connection_id: int, seq: int) -> "Iterator[tuple[int, bytes]]":
         """Yield the parts that are sessions, and their heads, as they were at a checkpoint."""
@@ -147,81 +143,20 @@ class DerivedReader:
         with schema.explaining(self._path):
             return [part for (part,) in self._ask(sql, *values)]
 
-    def sessions_with(
-        self,
-        connection_id: int,
-        table: str,
-        seq: int,
-        equal: "Mapping[str, Sequence[Any]]",
-        unlike: "Mapping[str, Sequence[Any]]",
-    ) -> "set[str] | None":
-        """Return the sessions that may have had something of a kind just after a message.
-
-        Those that have it now, and those where it was changed later. None when that is not known.
-
-        Args:
-            connection_id: Whose.
-            table: Of what kind; ``sessions`` for themselves.
-            seq: The message.
-            equal: What columns of the table hold, one of some values each.
-            unlike: What they do not hold.
-
-        """
-        first, last = _SPANS[table]
-        conditions = [f"{name} IN ({', '.join('?' * len(equal[name]))})" for name in equal]
-        conditions += [f"{name} NOT IN ({', '.join('?' * len(unlike[name]))})" for name in unlike]
-        values = [value for some in (*equal.values(), *unlike.values()) for value in some]
-        condition = (
-            f"{first} <= ? AND ({last} > ? OR {last} IS NULL OR ({' AND '.join(conditions)}))"
-        )
-        return self._sessions_where(connection_id, table, condition, seq, seq, *values)
-
-    def sessions_between(self, connection_id: int, first: int, last: int) -> "set[str] | None":
-        """Return the sessions in which anything was changed after a message up to another.
-
-        None when that is not known.
-        """
-        changed = self._sessions_where(
-            connection_id, "sessions", "first_seq <= ? AND last_seq > ?", last, first
-        )
-        open_ = self._sessions_where(
-            connection_id, "permissions", "answered_seq IS NULL AND seq <= ?", last
-        )  # the end of a connection changes them, which is no message
-        return None if changed is None or open_ is None else changed | open_
-
-    def mentions(self, connection_id: int, table: str, id_: str) -> "Mentions | None":
-        """Return where a tool call or terminal, or all of that id, stand; None: not known.
-
-        ``first`` is 0 when there is none.
-        """
-        column = {"tool_calls": "tool_call_id", "terminals": "terminal_id"}[table]
-        sessions = self._sessions_where(connection_id, table, f"{column} = ?", id_)
-        sql = f"SELECT min(first_seq), max(last_seq) FROM {table} WHERE connection_id = ? AND {column} = ?"
-        with schema.explaining(self._path):
-            for first, last in self._ask(sql, connection_id, as_stored(id_)):
-                return None if sessions is None else Mentions(first or 0, last or 0, sessions)
-        return None
-
-    def _sessions_where(
-        self, connection_id: int, table: str, condition: str, *values: Any
-    ) -> "set[str] | None":
-        sql = f"SELECT DISTINCT session_id FROM {table} WHERE connection_id = ? AND {condition}"
-        stored = (as_stored(value) if isinstance(value, str) else value for value in values)
-        with schema.explaining(self._path):
-            found = {id_ for (id_,) in self._ask(sql, connection_id, *stored)}
-        return None if any("\\" in id_ for id_ in found) else found  # it may stand for a surrogate
-
     def _things(
         self, connection_id: int, seq: int, only: "Iterable[int] | None" = None
     ) -> list[tuple[int, int, bytes, list[bytes]]]:
         things = []
         tails: list[bytes] = []
-        sql = _PARTS.format(only="" if only is None else _ONLY)
+        sql = _PARTS.format(crcs=self._crcs, only="" if only is None else _ONLY)
         wanted = () if only is None else (json.dumps(sorted(only)),)
         rows = list(self._ask(sql, connection_id, seq, *wanted))
         if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
             rows.sort(key=itemgetter(0, 1))  # nobody promised their order
-        for place, (part, _, since, head, tail) in enumerate(rows, 1):
+        for place, row in enumerate(rows, 1):
+            if not _is_sound(row):
+                return []
+            part, _, since, head, tail, *_ = row
             if tail is not None:
                 tails.append(tail)
             if place == len(rows) or rows[place][0] != part:  # the newest of this part
@@ -230,19 +165,29 @@ class DerivedReader:
                 tails = []
         return things
 
-    def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int]]":
-        """Yield seq, version and size of the checkpoints of a connection in order."""
-        sql = "SELECT seq, version, bytes FROM checkpoints WHERE connection_id = ? ORDER BY seq"
+    def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int, int | None]]":
+        """Yield seq, version, size and, if known, the number of parts so far of the checkpoints."""
+        sql = (
+            f"SELECT seq, version, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
+            "ORDER BY seq"
+        )
         with schema.explaining(self._path):
             yield from self._ask(sql, connection_id)
 
     def parts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
-        """Yield part, seq, since, head and tail of what the checkpoints added, one after the other."""
+        """Yield part, seq, since, head and tail of what the checkpoints added, one after the other.
+
+        Those whose checksums are not right lack the last.
+        """
         ids = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part"
-        one = "SELECT part, seq, since, head, tail FROM checkpoint_parts WHERE rowid = ?"
+        one = (
+            f"SELECT part, seq, since, head, tail, {self._crcs} FROM checkpoint_parts "
+            "WHERE rowid = ?"
+        )
         with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
-                yield from self._ask(one, id_)
+                for row in self._ask(one, id_):
+                    yield row[: 5 if _is_sound(row) else 4]
 
     def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
         """Yield the sessions of a connection in the order of their first mention."""
@@ -313,6 +258,26 @@ class DerivedRows(NamedTuple):
     texts: "Sequence[tuple[Any, ...]]"
 
 
+def _is_sound(row: tuple[Any, ...]) -> bool:
+    """Tell whether the checksums of a row of ``checkpoint_parts`` are right, if it has any."""
+    part, seq, since, head, tail, head_crc, tail_crc = row
+    if head_crc is None and tail_crc is None:
+        return True
+    begin = checksums.of_part(part, seq, since)
+    return (head is None or checksums.finished(checksums.add(head, begin)) == head_crc) and (
+        tail is None or checksums.finished(checksums.add(tail, begin)) == tail_crc
+    )
+
+
+def _with_checksums(
+    part: int, seq: int, since: int, head: bytes | None, tail: bytes | None
+) -> tuple[Any, ...]:
+    begin = checksums.of_part(part, seq, since)
+    head_crc = None if head is None else checksums.finished(checksums.add(head, begin))
+    tail_crc = None if tail is None else checksums.finished(checksums.add(tail, begin))
+    return part, seq, since, head, tail, head_crc, tail_crc
+
+
 def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> int:
     """Write into a connection's derived part, inside a transaction.
 
@@ -321,8 +286,11 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
 
     """
     for seq, size, parts in derived.checkpoints:
-        db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size))
-        db.executemany(_INSERT_PART, ((connection_id, *part) for part in parts))
+        part_rows = [(connection_id, *_with_checksums(*part)) for part in parts]
+        [so_far] = db.execute(_LAST_COUNT, (connection_id,)).fetchone() or [0]
+        count = None if so_far is None else so_far + len(part_rows)  # None: an older program began
+        db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size, count))
+        db.executemany(_INSERT_PART, part_rows)
     for table, rows in derived.rows.items():
         names = ("connection_id", *derived.columns[table])
         db.executemany(

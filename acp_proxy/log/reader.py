@@ -4,11 +4,12 @@ import contextlib
 import json
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from acp_proxy.errors import QueryError
-from acp_proxy.log import schema
+from acp_proxy.errors import LogError, QueryError
+from acp_proxy.log import checksums, schema
 from acp_proxy.log.derived import DerivedReader
+from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter, conditions
 from acp_proxy.log.rows import (
     KINDS,
     STREAMS,
@@ -16,11 +17,11 @@ from acp_proxy.log.rows import (
     FrameRow,
     IndexRow,
     MessageRow,
-    as_stored,
     frame_id,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.log.sparse import Needed, needed
+from acp_proxy.log.tables import Tables
 from acp_proxy.wire.framing import LONGEST
 
 if TYPE_CHECKING:
@@ -28,54 +29,11 @@ if TYPE_CHECKING:
 
 KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
-_ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
 _LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
-_UNANSWERED = (
-    f"m.kind_code = {KINDS.index('request')} AND NOT EXISTS (SELECT 1 FROM messages a WHERE "
-    "a.connection_id = m.connection_id AND a.request_seq = m.seq AND a.seq <= ?)"
-)
-
-
-class MessageFilter(NamedTuple):
-    """Which messages are wanted; what is None or empty is not asked for.
-
-    Attributes:
-        stream: ``client``, ``agent`` or ``stderr``.
-        kind: One of the kinds.
-        method: A glob pattern (``session/*``) for the method, or the method of the request answered.
-        session: A session's id.
-        update: A glob pattern for the kind of ``session/update``.
-        tool_call: A tool call's id.
-        terminal: A terminal's id.
-        since_seq: The first seq wanted.
-        until_seq: The last seq wanted.
-        grep: Text that the frame contains, as UTF-8 or escaped as in JSON.
-        odd: Only what is flagged or invalid.
-        limit: At most so many.
-        unanswered: Only requests that nothing up to ``until_seq`` answers.
-
-    """
-
-    stream: str | None = None
-    kind: str | None = None
-    method: str | None = None
-    session: str | None = None
-    update: str | None = None
-    tool_call: str | None = None
-    terminal: str | None = None
-    since_seq: int | None = None
-    until_seq: int | None = None
-    grep: str | None = None
-    odd: bool = False
-    limit: int | None = None
-    unanswered: bool = False
-
-
-ALL_MESSAGES = MessageFilter()
 
 
 class LogReader:
@@ -92,6 +50,7 @@ class LogReader:
     def __init__(self, path: str) -> None:
         self.path = path
         self._db = schema.open_for_reading(path)
+        self._crc = "crc" if schema.has_column(self._db, "frames", "crc") else "NULL AS crc"
         self.derived = DerivedReader(path, self._db)
 
     def __enter__(self) -> "LogReader":
@@ -154,35 +113,69 @@ class LogReader:
                 yield _connection_row(row)
 
     def frames(
-        self, connection_id: int, *, stream: str | None = None, from_seq: int = 0
+        self,
+        connection_id: int,
+        *,
+        stream: str | None = None,
+        from_seq: int = 0,
+        checked: bool = True,
     ) -> "Iterator[FrameRow]":
         """Yield the frames of a connection in order.
 
         ``raw`` of a frame longer than KEPT_RAW is a prefix; ``pieces`` gives all of it.
+
+        Args:
+            connection_id: Whose.
+            stream: Only those of this stream.
+            from_seq: Only those from this one on.
+            checked: Whether to refuse one whose checksum is not right.
+
         """
         condition = "" if stream is None else f"AND stream_code = {STREAMS.index(stream)} "
         with schema.explaining(self.path):
-            yield from (
-                FrameRow(row[0], STREAMS[row[1]], *row[2:])
-                for row in self._db.execute(
-                    "SELECT seq, stream_code, offset, time_ns, elapsed_ns, CASE WHEN length(raw) > "
-                    f"{KEPT_RAW} THEN substr(raw, 1, {_PREFIX}) ELSE raw END, length(raw), id "
-                    f"FROM frames WHERE id BETWEEN ? AND ? {condition}ORDER BY id",
-                    (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
-                )
+            for row in self._db.execute(
+                "SELECT seq, stream_code, offset, time_ns, elapsed_ns, CASE WHEN length(raw) > "
+                f"{KEPT_RAW} THEN substr(raw, 1, {_PREFIX}) ELSE raw END, length(raw), id, "
+                f"{self._crc} FROM frames WHERE id BETWEEN ? AND ? {condition}ORDER BY id",
+                (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
+            ):
+                _, code, offset, time_ns, elapsed_ns, raw, size, id_, crc = row
+                if checked and crc is not None and len(raw) == size:
+                    begin = checksums.of_frame(id_, code, offset, time_ns, elapsed_ns)
+                    self._check(id_, checksums.add(raw, begin), crc)
+                yield FrameRow(row[0], STREAMS[code], *row[2:])
+
+    def _check(self, id_: int, checksum: int, crc: int) -> None:
+        if checksums.finished(checksum) != crc:
+            connection_id, seq = divmod(id_, frame_id(1, 0))
+            raise LogError(
+                f"{self.path} is damaged: frame {seq} of connection {connection_id} is not what "
+                "was recorded",
+                "acp-proxy verify lists what is damaged; what comes before and after can be read "
+                "with ranges of messages",
             )
 
-    def pieces(self, frame: FrameRow) -> "Iterator[bytes]":
-        """Yield all bytes of a frame, some MiB at a time."""
+    def pieces(self, frame: FrameRow, *, checked: bool = True) -> "Iterator[bytes]":
+        """Yield all bytes of a frame, some MiB at a time.
+
+        Args:
+            frame: Which, as ``frames`` gave it.
+            checked: Whether to refuse, at its end, a long one whose checksum is not right.
+
+        """
         if frame.raw is not None and len(frame.raw) == frame.size:
             yield frame.raw
             return
+        checksum = frame.checksum()
         with (
             schema.explaining(self.path),
             self._db.blobopen("frames", "raw", frame.id, readonly=True) as blob,
         ):
             while piece := blob.read(_PIECE):
+                checksum = checksums.add(piece, checksum)
                 yield piece
+        if checked and frame.crc is not None:
+            self._check(frame.id, checksum, frame.crc)
 
     def index(self, connection_id: int) -> "Iterator[tuple[int, IndexRow]]":
         """Yield seq and index of the messages of a connection in order, as they are stored."""
@@ -212,24 +205,34 @@ class LogReader:
             seqs: Only these.
 
         """
-        conditions, values = _conditions(wanted)
+        rest, values = conditions(wanted)
         if seqs is not None:
-            conditions += " AND m.seq IN (SELECT value FROM json_each(?))"
+            rest += " AND m.seq IN (SELECT value FROM json_each(?))"
             values.append(json.dumps(list(seqs)))
         sql = (
             "SELECT m.connection_id, m.seq, f.time_ns, f.elapsed_ns, m.stream_code, m.kind_code, "
             "m.method, m.id, m.session_id, m.session_update, m.tool_call_id, m.terminal_id, "
             "m.request_seq, r.method, m.duration_ns, m.error_code, m.flags, m.reason, "
-            "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?) FROM messages m "
+            "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?), length(f.raw), f.id, "
+            f"f.stream_code, f.offset, {self._crc} FROM messages m "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
             "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
-            f"WHERE m.connection_id = ?{conditions} "
+            f"WHERE m.connection_id = ?{rest} "
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
         limit = -1 if wanted.limit is None else wanted.limit
         with schema.explaining(self.path):
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
-                yield _message_row(row)
+                *cells, kept, size, id_, code, offset, crc = row
+                if crc is not None and len(kept) == size:
+                    begin = checksums.of_frame(id_, code, offset, row[2], row[3])
+                    self._check(id_, checksums.add(kept, begin), crc)
+                yield _message_row([*cells, kept])
+
+    def tables(self, connection_id: int, version: int) -> Tables | None:
+        """Return the tables of a connection's state, None when they are not kept in this version."""
+        is_there = self.derived.is_there(connection_id, version)
+        return Tables(self.path, self._db, connection_id) if is_there else None
 
     def needed(
         self, connection_id: int, span: tuple[int, int], wanted: "Collection[int]", *, updates: bool
@@ -341,34 +344,6 @@ class LogReader:
         )
 
 
-def _conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
-    """Return the rest of a WHERE clause and its values."""
-    parts: list[str] = [_ODD] if wanted.odd else []
-    values: list[Any] = []
-    for sql, value in (
-        ("m.stream_code = ?", None if wanted.stream is None else STREAMS.index(wanted.stream)),
-        ("m.kind_code = ?", None if wanted.kind is None else KINDS.index(wanted.kind)),
-        ("coalesce(m.method, r.method) GLOB ?", wanted.method),
-        ("m.session_update GLOB ?", wanted.update),
-        ("m.session_id = ?", wanted.session),
-        ("m.tool_call_id = ?", wanted.tool_call),
-        ("m.terminal_id = ?", wanted.terminal),
-        ("m.seq >= ?", wanted.since_seq),
-        ("m.seq <= ?", wanted.until_seq),
-    ):
-        if value is not None:
-            parts.append(sql)
-            values.append(as_stored(value) if isinstance(value, str) else value)
-    if wanted.grep is not None:
-        needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
-        parts.append("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")")
-        values.extend(sorted(needles))
-    if wanted.unanswered:
-        parts.append(_UNANSWERED)
-        values.append(2**62 if wanted.until_seq is None else wanted.until_seq)
-    return "".join(f" AND {part}" for part in parts), values
-
-
 def _connection_row(row: sqlite3.Row) -> ConnectionRow:
     def names(who: str) -> dict[str, str]:
         return {
@@ -394,8 +369,7 @@ def _connection_row(row: sqlite3.Row) -> ConnectionRow:
     )
 
 
-def _message_row(row: tuple[Any, ...]) -> MessageRow:
-    stream, kind, flags = STREAMS[row[4]], KINDS[row[5]], tuple((row[16] or "").split())
-    cells = [*row]
-    cells[4], cells[5], cells[16] = stream, kind, flags
+def _message_row(cells: list[Any]) -> MessageRow:
+    cells[4], cells[5] = STREAMS[cells[4]], KINDS[cells[5]]
+    cells[16] = tuple((cells[16] or "").split())
     return MessageRow(*cells)

@@ -6,6 +6,8 @@ The order of the codes is part of the schema (migrations m0001): append only.
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from acp_proxy.log import checksums
+
 STREAMS = ("client", "agent", "stderr")
 """Streams by their code in the log."""
 KINDS = ("notification", "request", "result", "error", "text", "invalid")
@@ -42,6 +44,7 @@ class FrameRow(NamedTuple):
         raw: Its bytes; None when it was asked for without.
         size: Its length in bytes.
         id: Its key (``frame_id``).
+        crc: Its checksum (``log.checksums``), None when it has none.
 
     """
 
@@ -53,6 +56,12 @@ class FrameRow(NamedTuple):
     raw: bytes | None
     size: int
     id: int
+    crc: int | None = None
+
+    def checksum(self) -> int:
+        """Return with what its checksum begins, before its bytes."""
+        code = STREAMS.index(self.stream)
+        return checksums.of_frame(self.id, code, self.offset, self.time_ns, self.elapsed_ns)
 
 
 class IndexRow(NamedTuple):

@@ -18,7 +18,7 @@ from acp_proxy.errors import LogError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = ("m0001_recording", "m0002_state", "m0003_search")
+STEPS = ("m0001_recording", "m0002_state", "m0003_search", "m0004_checksums")
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000
@@ -138,6 +138,11 @@ def check_usable(path: str) -> None:
             connection.execute("ROLLBACK")
         finally:
             connection.close()
+
+
+def has_column(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    """Tell whether an opened log has a column: those of older steps lack some."""
+    return any(row[1] == column for row in connection.execute(f"PRAGMA table_info({table})"))
 
 
 def applied_steps(path: str) -> list[str]:

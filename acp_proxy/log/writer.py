@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from acp_proxy.errors import LogError
-from acp_proxy.log import derived, schema
+from acp_proxy.log import checksums, derived, schema
 from acp_proxy.log.rows import as_stored, frame_id
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from acp_proxy.log.derived import DerivedRows
 
 _INSERT_FRAME = (
-    "INSERT INTO frames (id, stream_code, offset, time_ns, elapsed_ns, raw) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO frames (id, stream_code, offset, time_ns, elapsed_ns, crc, raw) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
 _INSERT_MESSAGE = (
@@ -37,7 +37,7 @@ class ConflictError(LogError):
 
 
 class LongRaw(NamedTuple):
-    """The bytes of a frame too long to hold: how many, and where to get them piece by piece."""
+    """The bytes of a frame too long to hold: how many, and where to get them, as often as asked."""
 
     size: int
     pieces: "Iterable[bytes]"
@@ -251,12 +251,16 @@ class LogWriter:
     def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
         short: list[tuple[Any, ...]] = []
         first = frame_id(connection_id, 0)
+        add, finished = checksums.add, checksums.finished
         for seq, stream, offset, time_ns, elapsed_ns, raw in frames:
             place = (first + seq, stream, offset, time_ns, elapsed_ns)
+            crc = checksums.of_frame(*place)
             if isinstance(raw, bytes):
-                short.append((*place, raw))
+                short.append((*place, finished(add(raw, crc)), raw))
                 continue
-            self._db.execute(_INSERT_LONG_FRAME, (*place, raw.size))
+            for piece in raw.pieces:
+                crc = add(piece, crc)
+            self._db.execute(_INSERT_LONG_FRAME, (*place, finished(crc), raw.size))
             with self._db.blobopen("frames", "raw", first + seq) as blob:
                 for piece in raw.pieces:
                     blob.write(piece)

@@ -4,8 +4,9 @@ from contextlib import closing
 from pathlib import Path
 
 from acp_proxy.following import Following
+from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.follow import LogWatch
-from acp_proxy.log.reader import LogReader, MessageFilter
+from acp_proxy.log.reader import LogReader
 from tests.cli.conversations import V1, put
 
 

@@ -24,6 +24,7 @@ RELEASED = {
     "m0001_recording": "1466e087cde428b0",
     "m0002_state": "a409d9b47b7865ec",
     "m0003_search": "384eda577ad72e2d",
+    "m0004_checksums": "8df7997c0031ae3c",
 }
 """The hash of each step's SQL: released steps are frozen. Add to this, never change it."""
 

@@ -1,0 +1,38 @@
+"""Checksums of what the log stores, so that a damaged file gives no wrong answer. No SQL here.
+
+A checksum is a CRC-32 that begins with the row's numbers, so that these are covered
+too. It is kept signed: four bytes in SQLite. It guards against accidents, not
+against somebody who writes to the log.
+"""
+
+import zlib
+from typing import Final
+
+_LOW: Final = 0xFFFFFFFF
+_SIGN: Final = 0x80000000
+
+
+def of_frame(
+    id_: int, stream_code: int, offset: int, time_ns: int | None, elapsed_ns: int | None
+) -> int:
+    """Return with what the checksum of a frame begins: its row's numbers, ``id_`` their key.
+
+    ``add`` its bytes, then ask for what is ``finished``.
+    """
+    numbers = id_ ^ offset ^ stream_code ^ (time_ns or 0) ^ (elapsed_ns or 0)
+    return (numbers ^ numbers >> 32) & _LOW
+
+
+def of_part(part: int, seq: int, since: int) -> int:
+    """Return with what the checksums of a checkpoint's part begin, as ``of_frame``."""
+    numbers = part ^ seq ^ since << 7
+    return (numbers ^ numbers >> 32) & _LOW
+
+
+add = zlib.crc32
+"""``add(data, checksum)`` returns the checksum of what was before and these bytes."""
+
+
+def finished(checksum: int) -> int:
+    """Return a checksum as it is stored."""
+    return checksum - ((checksum & _SIGN) << 1)
