@@ -110,7 +110,7 @@ def state_at(
     at: str | None,
     session: str | None = None,
     things: "Collection[str] | None" = None,
-    within: "Callable[[Tables, int], Collection[str] | None] | None" = None,
+    within: "Callable[[Tables, int], Collection[str]] | None" = None,
 ) -> "tuple[ConnectionRow, State]":
     """Return a connection, and what was true on it at a point as people write it.
 
@@ -120,7 +120,7 @@ def state_at(
         at: The point; default: the last message.
         session: Only this session.
         things: Only these things (``Recording.state``).
-        within: Tells the only sessions that matter, if it can, from the tables and the message.
+        within: Tells the only sessions that matter, from the tables and the message.
 
     """
     row = recording.connection(connection)

@@ -67,14 +67,8 @@ def _seen(recording: "Recording", connection: str, at: str | None) -> "Seen":
     from acp_proxy.views.pending import Seen
     from acp_proxy.views.state_json import as_it_is, state_document
 
-    def within(tables: "Tables", last: int) -> set[str] | None:
-        found: set[str] = set()
-        for table, equal, unlike in _OPEN:
-            some = tables.sessions_with(table, last, equal, unlike)
-            if some is None:
-                return None
-            found |= some
-        return found
+    def within(tables: "Tables", last: int) -> set[str]:
+        return set().union(*(tables.sessions_with(table, last, *told) for table, *told in _OPEN))
 
     things = ["tool_calls", "terminals", "permissions"]
     row, state = state_at(recording, connection, at, None, things, within)

@@ -43,7 +43,7 @@ def permissions(
     from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import permissions_table
 
-    def within(tables: "Tables", seq: int) -> set[str] | None:
+    def within(tables: "Tables", seq: int) -> set[str]:
         return tables.sessions_with("permissions", seq, {"status": ["pending"]}, {})
 
     with opened(log) as recording:

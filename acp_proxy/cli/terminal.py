@@ -81,7 +81,7 @@ def _document(
     from acp_proxy.views.parts import narrowed
     from acp_proxy.views.state_json import as_it_is, state_document
 
-    def within(tables: "Tables", seq: int) -> set[str] | None:
+    def within(tables: "Tables", seq: int) -> set[str]:
         return tables.sessions_with("terminals", seq, {"terminal_id": [id_]}, {})
 
     row, state = state_at(recording, connection, at, session, ["terminals"], within)

@@ -53,7 +53,7 @@ def tool_call(
             click.echo(_history(recording, connection, at, id_, session, as_json=as_json))
             return
 
-        def within(tables: "Tables", seq: int) -> set[str] | None:
+        def within(tables: "Tables", seq: int) -> set[str]:
             return tables.sessions_with("tool_calls", seq, {"tool_call_id": [id_]}, {})
 
         things = ["tool_calls", "permissions", "terminals"]

@@ -61,7 +61,7 @@ def tool_calls(
     }
     unlike = {"status": FINAL_STATUSES} if unfinished else {}
 
-    def within(tables: "Tables", seq: int) -> set[str] | None:
+    def within(tables: "Tables", seq: int) -> set[str]:
         return tables.sessions_with("tool_calls", seq, equal, unlike)
 
     with opened(log) as recording:

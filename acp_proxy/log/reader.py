@@ -230,9 +230,14 @@ class LogReader:
                 yield _message_row([*cells, kept])
 
     def tables(self, connection_id: int, version: int) -> Tables | None:
-        """Return the tables of a connection's state, None when they are not kept in this version."""
-        is_there = self.derived.is_there(connection_id, version)
-        return Tables(self.path, self._db, connection_id) if is_there else None
+        """Return the tables of a connection's state.
+
+        None when they are not kept in this version, or do not tell all its sessions apart.
+        """
+        if not self.derived.is_there(connection_id, version):
+            return None
+        tables = Tables(self.path, self._db, connection_id)
+        return tables if tables.are_exact() else None
 
     def needed(
         self, connection_id: int, span: tuple[int, int], wanted: "Collection[int]", *, updates: bool

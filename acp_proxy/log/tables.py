@@ -24,6 +24,9 @@ _SPANS = {
     "permissions": ("seq", "answered_seq"),
 }  # of each table: the message that made a row, and the last that changed it
 
+_IDS = {"tool_calls": "tool_call_id", "terminals": "terminal_id"}
+_ESCAPE = "\\"
+
 
 class Mentions(NamedTuple):
     """The messages between which things were mentioned, and in which sessions."""
@@ -46,16 +49,23 @@ class Tables:
         self._db = db
         self._id = connection_id
 
+    def are_exact(self) -> bool:
+        """Tell whether ids of sessions stand in the tables as they were sent.
+
+        Halves of surrogate pairs do not (``rows.as_stored``): two ids may look the same.
+        """
+        return not self._sessions_where("sessions", "instr(session_id, ?)", _ESCAPE)
+
     def sessions_with(
         self,
         table: str,
         seq: int,
         equal: "Mapping[str, Sequence[Any]]",
         unlike: "Mapping[str, Sequence[Any]]",
-    ) -> "set[str] | None":
+    ) -> set[str]:
         """Return the sessions that may have had something of a kind just after a message.
 
-        Those that have it now, and those where it was changed later. None when that is not known.
+        Those that have it now, and those where it was changed later.
 
         Args:
             table: Of what kind; ``sessions`` for themselves.
@@ -68,45 +78,41 @@ class Tables:
         conditions = [f"{name} IN ({', '.join('?' * len(equal[name]))})" for name in equal]
         conditions += [f"{name} NOT IN ({', '.join('?' * len(unlike[name]))})" for name in unlike]
         values = [value for some in (*equal.values(), *unlike.values()) for value in some]
-        condition = (
-            f"{first} <= ? AND ({last} > ? OR {last} IS NULL OR ({' AND '.join(conditions)}))"
-        )
-        return self._sessions_where(table, condition, seq, seq, *values)
+        told = f"{last} > ? OR {last} IS NULL OR ({' AND '.join(conditions)})"
+        if table in _IDS:  # what was escaped may stand for two things
+            told += f" OR instr({_IDS[table]}, '{_ESCAPE}')"
+        return self._sessions_where(table, f"{first} <= ? AND ({told})", seq, seq, *values)
 
-    def sessions_between(self, first: int, last: int) -> "set[str] | None":
-        """Return the sessions in which anything was changed after a message up to another.
-
-        None when that is not known.
-        """
+    def sessions_between(self, first: int, last: int) -> set[str]:
+        """Return the sessions in which anything was changed after a message up to another."""
         changed = self._sessions_where("sessions", "first_seq <= ? AND last_seq > ?", last, first)
         open_ = self._sessions_where(
             "permissions", "answered_seq IS NULL AND seq <= ?", last
         )  # the end of a connection changes them, which is no message
-        return None if changed is None or open_ is None else changed | open_
+        return changed | open_
 
-    def mentions(self, table: str, id_: str) -> "Mentions | None":
+    def mentions(self, table: str, id_: str) -> Mentions | None:
         """Return where a tool call or terminal, or all of that id, stand; None: not known.
 
         ``first`` is 0 when there is none.
         """
-        column = {"tool_calls": "tool_call_id", "terminals": "terminal_id"}[table]
-        sessions = self._sessions_where(table, f"{column} = ?", id_)
-        sql = f"SELECT min(first_seq), max(last_seq) FROM {table} WHERE connection_id = ? AND {column} = ?"
+        stored, is_it = as_stored(id_), f"{_IDS[table]} = ?"
+        if _ESCAPE in stored:
+            return None
+        sql = (
+            f"SELECT min(first_seq), max(last_seq) FROM {table} WHERE connection_id = ? AND {is_it}"
+        )
         with schema.explaining(self._path):
-            for first, last in self._db.execute(sql, (self._id, as_stored(id_))):
-                return None if sessions is None else Mentions(first or 0, last or 0, sessions)
-        return None
+            first, last = self._db.execute(sql, (self._id, stored)).fetchone()
+        return Mentions(first or 0, last or 0, self._sessions_where(table, is_it, id_))
 
-    def _sessions_where(self, table: str, condition: str, *values: Any) -> "set[str] | None":
+    def _sessions_where(self, table: str, condition: str, *values: Any) -> set[str]:
         sql = f"SELECT DISTINCT session_id FROM {table} WHERE connection_id = ? AND {condition}"
         stored = (as_stored(value) if isinstance(value, str) else value for value in values)
         with schema.explaining(self._path):
-            found = {id_ for (id_,) in self._db.execute(sql, (self._id, *stored))}
-        return None if any("\\" in id_ for id_ in found) else found  # it may stand for a surrogate
+            return {id_ for (id_,) in self._db.execute(sql, (self._id, *stored))}
 
-    def counted(self) -> "dict[str, SessionRow] | None":
-        """Return the sessions in numbers, by id; None: not known."""
-        rows = {
-            one.session_id: one for one in DerivedReader(self._path, self._db).sessions(self._id)
-        }
-        return None if any("\\" in id_ for id_ in rows) else rows
+    def counted(self) -> "dict[str, SessionRow]":
+        """Return the sessions in numbers, by id."""
+        sessions = DerivedReader(self._path, self._db).sessions(self._id)
+        return {row.session_id: row for row in sessions}
