@@ -288,15 +288,20 @@ class LogReader:
 
     def times(self, connection_id: int, seqs: "Iterable[int]") -> dict[int, int | None]:
         """Return when messages came, in ns since the connection began; None for unknown."""
+        wanted = set(seqs)
+        by_frame = (
+            "SELECT value, f.elapsed_ns FROM json_each(?) JOIN frames f ON f.id = (? << 32) + value"
+        )
+        in_batch = (
+            "SELECT m.seq, f.elapsed_ns FROM messages m JOIN frames f ON "
+            "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
+            "AND m.seq IN (SELECT value FROM json_each(?))"
+        )
         with schema.explaining(self.path):
-            return dict(
-                self._db.execute(
-                    "SELECT m.seq, f.elapsed_ns FROM messages m JOIN frames f ON "
-                    "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
-                    "AND m.seq IN (SELECT value FROM json_each(?))",
-                    (connection_id, json.dumps(sorted(set(seqs)))),
-                )
-            )
+            # Most messages are the first of their frame: then their index need not be looked at.
+            found = dict(self._db.execute(by_frame, (json.dumps(sorted(wanted)), connection_id)))
+            rest = json.dumps(sorted(wanted - found.keys()))
+            return found | dict(self._db.execute(in_batch, (connection_id, rest)))
 
     def first_after(
         self, connection_id: int, *, elapsed_ns: int | None = None, time_ns: int | None = None
