@@ -24,7 +24,7 @@ from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
-from acp_proxy.state.turns import Prompt, Turn
+from acp_proxy.state.turns import Prompt, Turn, add
 from acp_proxy.state.version import VERSION
 from acp_proxy.wire.exact_json import parse_exactly, write
 from acp_proxy.wire.jsonrpc import Direction
@@ -65,7 +65,13 @@ _OPAQUE: Final = {
     Subagent: ("capabilities", "state", "additional_directories"),
 }  # values that come and go as a whole
 _BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in PLACES}
-_APART: Final = {"message_places", "changed", "prompts", *(name for name, _ in PLACES.values())}
+_APART: Final = {
+    "known_messages",
+    "prompted_turns",
+    "changed",
+    "prompts",
+    *(name for name, _ in PLACES.values()),
+}
 
 
 def _names(thing: type[Any]) -> tuple[str, ...]:
@@ -281,9 +287,12 @@ def _restore(
         )
     thing = type_(*values, number=number)
     if type_ is Message:
-        at = put(session, thing)  # a prompt that was read again has a later number
+        put(session, thing)  # a prompt that was read again has a later number
         if thing.message_id is not None:
-            session.message_places[thing.role, thing.message_id] = at
+            session.known_messages[thing.role, thing.message_id] = thing
+        return
+    if type_ is Turn:
+        add(session, thing)
         return
     name, key = PLACES[type_]
     place = getattr(session, name)
