@@ -63,7 +63,13 @@ _OPAQUE: Final = {
     Subagent: ("capabilities", "state", "additional_directories"),
 }  # values that come and go as a whole
 _BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
-_APART: Final = {"message_places", "changed", "prompts", *(name for name, _ in _PLACES.values())}
+_APART: Final = {
+    "message_places",
+    "changed",
+    "key",
+    "prompts",
+    *(name for name, _ in _PLACES.values()),
+}
 
 
 def _names(thing: type[Any]) -> tuple[str, ...]:
