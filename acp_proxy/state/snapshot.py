@@ -191,7 +191,7 @@ def pack_values(thing: Any) -> None:
     for name in _OPAQUE.get(type(thing), ()):
         value = getattr(thing, name)
         if type(value) is dict or type(value) is list:
-            setattr(thing, name, Packed(value))
+            setattr(thing, name, Packed.of(value))
 
 
 def _line(kind: str, *values: Any) -> bytes:
@@ -202,8 +202,8 @@ def _line(kind: str, *values: Any) -> bytes:
 
 
 def _packed(value: Any) -> orjson.Fragment:
-    if isinstance(value, Packed) and value.text[:1] == PLAIN:
-        return orjson.Fragment(value.text[1:])
+    if isinstance(value, Packed) and value[:1] == PLAIN:
+        return orjson.Fragment(value[1:])
     raise TypeError
 
 
