@@ -131,7 +131,10 @@ def _start(
     if found is not None:
         with contextlib.suppress(BadSnapshotError):
             return restore(
-                found.things, is_part=only is not None, has_messages=wanted.things is None
+                found.things,
+                at_leisure=found.is_checked and only is None,
+                is_part=only is not None,
+                has_messages=wanted.things is None,
             )
     return State(), Decoder()
 

@@ -45,26 +45,33 @@ def unpack(text: bytes) -> list[Any]:
             return values
     except ValueError:
         pass
-    raise LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
+    raise damaged()
 
 
-class Packed:
-    """A value as text, where nobody will look into it again (in the recorder)."""
+def damaged() -> LogError:
+    """Return what to say of a checkpoint that cannot be read."""
+    return LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
 
-    __slots__ = ("text",)
 
-    def __init__(self, value: Any) -> None:
-        self.text = pack([value])
+class Packed(bytes):
+    """A value as text (``pack``), where nobody will look into it again (in the recorder)."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, value: Any) -> "Packed":
+        """Return a value packed."""
+        return cls(pack([value]))
 
     @property
     def json(self) -> str:
         """The value as JSON, exactly."""
-        return self.text[1:].decode()
+        return self[1:].decode()
 
 
 def unpacked(value: Any) -> Any:
     """Return a value itself, whether it is packed or not."""
-    return unpack(value.text)[0] if isinstance(value, Packed) else value
+    return unpack(value)[0] if isinstance(value, Packed) else value
 
 
 class Blocks:

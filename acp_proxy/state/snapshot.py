@@ -18,10 +18,11 @@ from acp_proxy.events.answers import OpenRequest
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
 from acp_proxy.state.fold import State
-from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed
+from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed, damaged
 from acp_proxy.state.messages import Message, put
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
+from acp_proxy.state.stored import StoredSessions, Things
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
 from acp_proxy.state.turns import Prompt, Turn, add
@@ -69,6 +70,7 @@ _APART: Final = {
     "known_messages",
     "prompted_turns",
     "changed",
+    "key",
     "prompts",
     *(name for name, _ in PLACES.values()),
 }
@@ -157,12 +159,18 @@ def things_of(session: Session) -> Iterator[Any]:
 
 
 def restore(
-    things: Sequence[AnyStored], *, is_part: bool = False, has_messages: bool = True
+    things: Sequence[AnyStored],
+    *,
+    at_leisure: bool = False,
+    is_part: bool = False,
+    has_messages: bool = True,
 ) -> tuple[State, Decoder]:
     """Return the state and the decoder from all the things of a checkpoint.
 
     Args:
         things: In the order of their keys, that of the connection first.
+        at_leisure: Build the things of a session when somebody asks for it. They must be known
+            to be sound: what is wrong with them is a LogError then.
         is_part: They are not all that there are; sessions are whole, or left out.
         has_messages: Sessions have all their things; else only those of ``partial.THINGS`` may be
             looked at, and only the kinds that were given.
@@ -172,25 +180,28 @@ def restore(
 
     """
     state, decoder = State(), Decoder()
-    sessions: dict[int, Session] = {}
+    stored = state.sessions = StoredSessions(_build)
+    mine: dict[int, Things] = {}
     if not things or things[0][0] != 0:
         raise BadSnapshotError("a checkpoint without a beginning")
     try:
         for key, since, head, tails in things:
+            number = key & 0xFFFFFFFF
+            if number:
+                mine[key - number].append((number, since, head, tails))
+                continue
             kind, values = _read(head)
             if key == 0:
                 count = None if is_part else len(things) - 1
                 _restore_connection(state, decoder, kind, values, count)
-            elif kind == Session.__name__:
-                session = _session(since, tails, values)
-                sessions[key] = state.sessions[session.session_id] = session
             else:
-                number = key & 0xFFFFFFFF
-                _restore(sessions[key - number], number, kind, values, since, tails)
-        for session in sessions.values():
-            if not has_messages:
-                session.open_message = session.open_prompt = None
-            _check_places(session)
+                mine[key] = []
+                session = _session(kind, since, tails, values)
+                if not has_messages:
+                    session.open_message = session.open_prompt = None
+                stored.put(session, mine[key])
+        if not at_leisure:
+            stored.build_all()
     except (ValueError, TypeError, LookupError, LogError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
@@ -210,12 +221,28 @@ def beginnings(kinds: Sequence[str]) -> list[bytes]:
     return [mark + b'["%b"' % kind.encode() for kind in kinds for mark in (PLAIN, EXACT)]
 
 
+def _build(session: Session, things: Things) -> None:
+    """Put its things into a session.
+
+    Raises:
+        LogError: They are not what was written here.
+
+    """
+    try:
+        for number, since, head, tails in things:
+            kind, values = _read(head)
+            _restore(session, number, kind, values, since, tails)
+        _check_places(session)
+    except (ValueError, TypeError, LookupError) as error:
+        raise damaged() from error
+
+
 def pack_values(thing: Any) -> None:
     """Hold the values of a thing that no reducer looks into as text: that is much smaller."""
     for name in _OPAQUE.get(type(thing), ()):
         value = getattr(thing, name)
         if type(value) is dict or type(value) is list:
-            setattr(thing, name, Packed(value))
+            setattr(thing, name, Packed.of(value))
 
 
 def _line(kind: str, *values: Any) -> bytes:
@@ -226,8 +253,8 @@ def _line(kind: str, *values: Any) -> bytes:
 
 
 def _packed(value: Any) -> orjson.Fragment:
-    if isinstance(value, Packed) and value.text[:1] == PLAIN:
-        return orjson.Fragment(value.text[1:])
+    if isinstance(value, Packed) and value[:1] == PLAIN:
+        return orjson.Fragment(value[1:])
     raise TypeError
 
 
@@ -254,7 +281,9 @@ def _restore_connection(
         decoder.reopen(OpenRequest(Direction(sender), *rest))
 
 
-def _session(since: int, tails: list[bytes], values: list[Any]) -> Session:
+def _session(kind: str, since: int, tails: list[bytes], values: list[Any]) -> Session:
+    if kind != Session.__name__:
+        raise ValueError("a thing without a session")
     *values, prompts = values
     session = Session(**dict(zip(_NAMES[Session], values, strict=True)))
     session.plans = dict(values[_NAMES[Session].index("plans")])
