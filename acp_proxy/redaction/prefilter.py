@@ -8,14 +8,9 @@ import base64
 import binascii
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from ahocorasick_rs import BytesAhoCorasick, Implementation
-
+from acp_proxy.redaction.finding import finder_in_bytes
 from acp_proxy.redaction.shapes import ANCHORS, DISCORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _INDENT = r"(?:[ \t]|\\t|\xe2\x94[\x82\x83]|[|>])*+"
 _SEQUENCE = r"(?:\[[0-?]*+[ -/]*+[@-~]|[()][0-9A-Z]|\][^\x07\x1b\\]{0,400}+)"
@@ -100,14 +95,9 @@ _ADDRESS = (
 )
 
 
-def _finder(needles: "Iterable[bytes]") -> "Callable[[bytes], list[tuple[int, int, int]]]":
-    """Return what finds some texts, all in one pass."""
-    return BytesAhoCorasick(needles, implementation=Implementation.DFA).find_matches_as_indexes
-
-
-_find_anchors = _finder([*sorted(_MAYBE), *sorted(_RARE)])
+_find_anchors = finder_in_bytes([*sorted(_MAYBE), *sorted(_RARE)])
 _HINTS = (*_PLACES, *_BLANKETS, *_WORDS, *_ADDRESS)
-_find_hints = _finder(_HINTS)
+_find_hints = finder_in_bytes(_HINTS)
 
 
 def flat(raw: bytes) -> bytes:
