@@ -34,8 +34,10 @@ LIMIT = f"≤ {LIMIT_S} s"
 NOWHERE = "nothing-of-the-kind"
 # What a program does at least that answers from the log, as Python that gets the log's path.
 SELECT = "import sqlite3,sys\ndb=sqlite3.connect(sys.argv[1])\n"
-TALLY = f"""{SELECT}for row in db.execute('SELECT stream_code, kind_code, method, session_update,
- count(*), sum(bytes) FROM messages GROUP BY 1, 2, 3, 4'): pass"""
+TALLY = (
+    f"{SELECT}for row in db.execute('SELECT stream_code, kind_code, method, session_update, "
+    "count(*), sum(bytes) FROM messages GROUP BY 1, 2, 3, 4'): pass"
+)
 SCAN = f"{SELECT}db.execute('SELECT count(*) FROM frames WHERE instr(raw, ?)', (b'{NOWHERE}',)).fetchall()"
 COPY = f"{SELECT}for (raw,) in db.execute('SELECT raw FROM frames ORDER BY id'): sys.stdout.buffer.write(raw)"
 PARSE = f"{SELECT}import orjson\nfor (raw,) in db.execute('SELECT raw FROM frames ORDER BY id'): orjson.loads(raw)"
@@ -117,7 +119,7 @@ def _row(settings: Settings, log: Path, query: Query) -> Row:
     for _ in rounds:
         start.append(_spent([sys.executable, "-c", "pass"], log)[0])
         if query.bare is not None:
-            least.append(_spent([sys.executable, "-c", query.bare, str(log)], log)[0])
+            least.append(_spent([sys.executable, "-c", query.bare, str(log)], log, nothing=0)[0])
         try:
             seconds, peak = _spent(whole, log)
         except BenchError as error:
@@ -135,12 +137,15 @@ def _row(settings: Settings, log: Path, query: Query) -> Row:
     )
 
 
-def _spent(words: list[str], log: Path) -> tuple[float, float]:
-    """Run a command, its output into a file; return its processor time and its peak memory."""
+def _spent(words: list[str], log: Path, *, nothing: int = 1) -> tuple[float, float]:
+    """Run a command, its output into a file; return its processor time and its peak memory.
+
+    ``nothing`` is the exit code that is no failure either: the answer that nothing matches.
+    """
     with (log.parent / "answer").open("wb") as file:
         process = subprocess.Popen(words, stdout=file, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):  # 1 is the answer that nothing matches
+    if process.returncode not in (0, nothing):
         raise BenchError(f"exit {process.returncode}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
