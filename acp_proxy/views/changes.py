@@ -14,6 +14,7 @@ MISSING: Any = object()
 Path = tuple[str | int, ...]
 
 _WIDTH = 100
+_DEEPEST = 6  # from a document down to what grows: sessions, one, its terminals, one, output, data
 # Lists of the state document are compared by what their members are known by, not by place.
 _KNOWN_BY: dict[str, tuple[str, ...]] = {
     "sessions": ("sessionId",),
@@ -57,7 +58,7 @@ def changes(before: Any, after: Any) -> list[Change]:
             keys = _KNOWN_BY.get(_list_name(change.path))
             todo += _pairs(change.path, _members(old, keys), _members(new, keys))[::-1]
         elif not _is_same(old, new):
-            found.append(change)
+            found.append(Change(change.path, _plain(old), _plain(new)))
     return found
 
 
@@ -118,8 +119,15 @@ def _is_same_text(old: Any, new: Any) -> bool:
     return False
 
 
-def _plain(value: Any) -> Any:
-    return plain(value) if isinstance(value, Blocks | Output) else value
+def _plain(value: Any, depth: int = _DEEPEST) -> Any:
+    """Return a value of a document with plain lists and base64 for what grows in it."""
+    if isinstance(value, Blocks | Output):
+        return plain(value)
+    if type(value) is dict and depth:
+        return {name: _plain(one, depth - 1) for name, one in value.items()}
+    if type(value) is list and depth:
+        return [_plain(one, depth - 1) for one in value]
+    return value
 
 
 def _output_text(change: Change) -> str:
