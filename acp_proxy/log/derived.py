@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import checksums, schema
+from acp_proxy.log.parts import PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class DerivedReader:
         self._db = db
         is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
         self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
+        self._crcs += (
+            ", packed" if schema.has_column(db, "checkpoint_parts", "packed") else ", NULL"
+        )
+        self._unpacker = PartUnpacker(db)
         self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
@@ -101,7 +106,8 @@ class DerivedReader:
     def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
         things = []
         tails: list[bytes] = []
-        rows = list(self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq))
+        found = self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq)
+        rows = [row[:-1] if row[-1] is None else self._plain(connection_id, row) for row in found]
         if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
             rows.sort(key=itemgetter(0, 1))  # nobody promised their order
         for place, row in enumerate(rows, 1):
@@ -137,8 +143,18 @@ class DerivedReader:
         )
         with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
-                for row in self._ask(one, id_):
+                for stored in self._ask(one, id_):
+                    row = self._plain(connection_id, stored)
                     yield row[: 5 if _is_sound(row) else 4]
+
+    def _plain(self, connection_id: int, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a row of parts as it was before it was compacted, without the last column."""
+        *numbers, head, tail, head_crc, tail_crc, packed = row
+        if packed is None:
+            return row[:-1]
+        head = self._unpacker.plain(connection_id, head, packed)
+        tail = self._unpacker.plain(connection_id, tail, packed)
+        return *numbers, head, tail, head_crc, tail_crc
 
     def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
         """Yield the sessions of a connection in the order of their first mention."""

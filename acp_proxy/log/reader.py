@@ -10,6 +10,7 @@ from acp_proxy.errors import LogError, QueryError
 from acp_proxy.log import checksums, schema
 from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter, conditions
+from acp_proxy.log.gone import told_of
 from acp_proxy.log.rows import (
     KINDS,
     STREAMS,
@@ -20,6 +21,7 @@ from acp_proxy.log.rows import (
     frame_id,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
+from acp_proxy.log.unpacking import Unpacker
 from acp_proxy.wire.jsonrpc import MAX_PARSED
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ _LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
+_MOVES = 3
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
 
 
@@ -49,6 +52,7 @@ class LogReader:
         self.path = path
         self._db = schema.open_for_reading(path)
         self._crc = "crc" if schema.has_column(self._db, "frames", "crc") else "NULL AS crc"
+        self._packs = Unpacker(path, self._db)
         self.derived = DerivedReader(path, self._db)
 
     def __enter__(self) -> "LogReader":
@@ -101,7 +105,8 @@ class LogReader:
             raise QueryError(f'"{text}" begins more than one uuid in {self.path}; give more of it')
         if text == "latest":
             raise QueryError(f"{self.path} holds no connection yet; record one with: acp-proxy run")
-        raise QueryError(f'no connection "{text}" in {self.path}; acp-proxy connections lists them')
+        why = told_of(self._db, text) or "acp-proxy connections lists them"
+        raise QueryError(f'no connection "{text}" in {self.path}; {why}')
 
     def _connections(self, rest: str, *values: object) -> "Iterator[ConnectionRow]":
         with schema.explaining(self.path):
@@ -138,10 +143,14 @@ class LogReader:
                 (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
             ):
                 _, code, offset, time_ns, elapsed_ns, raw, size, id_, crc = row
+                if size == 0:
+                    raw, size = self._packs.begin_of(id_, KEPT_RAW, _PREFIX, checked=checked)
                 if checked and crc is not None and len(raw) == size:
                     begin = checksums.of_frame(id_, code, offset, time_ns, elapsed_ns)
                     self._check(id_, checksums.add(raw, begin), crc)
-                yield FrameRow(row[0], STREAMS[code], *row[2:])
+                yield FrameRow(
+                    row[0], STREAMS[code], offset, time_ns, elapsed_ns, raw, size, id_, crc
+                )
 
     def _check(self, id_: int, checksum: int, crc: int) -> None:
         if checksums.finished(checksum) != crc:
@@ -165,15 +174,26 @@ class LogReader:
             yield frame.raw
             return
         checksum = frame.checksum()
-        with (
-            schema.explaining(self.path),
-            self._db.blobopen("frames", "raw", frame.id, readonly=True) as blob,
-        ):
-            while piece := blob.read(_PIECE):
+        with schema.explaining(self.path):
+            for piece in self._long_pieces(frame.id, checked):
                 checksum = checksums.add(piece, checksum)
                 yield piece
         if checked and frame.crc is not None:
             self._check(frame.id, checksum, frame.crc)
+
+    def _long_pieces(self, id_: int, checked: bool) -> "Iterator[bytes]":
+        """Yield the bytes of a frame from its row or from packs; somebody may move them meanwhile."""
+        for _ in range(_MOVES):
+            found = False
+            with self._db.blobopen("frames", "raw", id_, readonly=True) as blob:
+                while piece := blob.read(_PIECE):
+                    found = True
+                    yield piece
+            for piece in () if found else self._packs.pieces(id_, checked=checked):
+                found = True
+                yield piece
+            if found:
+                return
 
     def index(self, connection_id: int) -> "Iterator[tuple[int, IndexRow]]":
         """Yield seq and index of the messages of a connection in order, as they are stored."""
@@ -217,7 +237,9 @@ class LogReader:
         with schema.explaining(self.path):
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
-                if crc is not None and len(kept) == size:
+                if size == 0 and raw:
+                    kept, size = self._packs.begin_of(id_, raw, raw)
+                if crc is not None and len(kept) == size and raw:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
                 yield _message_row([*cells, kept])

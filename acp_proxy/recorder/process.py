@@ -22,6 +22,7 @@ from acp_proxy.journal.tail import JournalReader
 from acp_proxy.log.schema import LogLockedError, LogUnavailableError
 from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
+from acp_proxy.recorder.keeping import keep_limits
 
 T = TypeVar("T")
 
@@ -108,6 +109,7 @@ class _Recorder:
                     self._follow(self._patiently(begin), writer)
                 except ConflictError:  # replaced: go on from where the log is that is there now
                     continue
+            keep_limits(log, decode_facts(start.data))
             return handover.DONE
 
     def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
