@@ -118,7 +118,7 @@ def undo(upkeep: "Upkeep", connection_id: int) -> None:
     upkeep.in_slices(undoing.step)
     if undoing.damaged:
         raise LogError(
-            f"{undoing.damaged} packs of connection {connection_id} are damaged; the rest is undone",
+            f"damaged packs of connection {connection_id}: {undoing.damaged}; the rest is undone",
             "acp-proxy verify lists what is damaged",
         )
 

@@ -234,12 +234,12 @@ class LogReader:
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
         limit = -1 if wanted.limit is None else wanted.limit
-        with schema.explaining(self.path):
+        with schema.explaining(self.path), self._packs.telling():
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
-                if size == 0 and raw:
-                    kept, size = self._packs.begin_of(id_, raw, raw)
-                if crc is not None and len(kept) == size and raw:
+                if size == 0:
+                    kept, size = self._packs.begin_of(id_, raw, raw) if raw else (b"", 1)
+                if crc is not None and len(kept) == size:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
                 yield _message_row([*cells, kept])

@@ -116,9 +116,9 @@ def parse_keep(text: str) -> Limits:
 
 
 def _is_size(word: str) -> bool:
-    """Tell sizes from ages: ``m`` alone means minutes, ``M`` megabytes."""
+    """Tell sizes from ages: ``m`` means minutes, ``M`` megabytes, and a bare number nothing."""
     word = word.strip()
-    return _SIZE.fullmatch(word) is not None and not word.endswith("m")
+    return _SIZE.fullmatch(word) is not None and not word.endswith("m") and not word[-1].isdigit()
 
 
 def choose(

@@ -5,6 +5,7 @@ has at least a byte. Packs are looked for with the connection whose query met th
 it sees both as they were at one moment, whoever compacts or undoes that meanwhile.
 """
 
+import contextlib
 import sqlite3
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FUNCTION = "unpacked"
 """The SQL function that gives the bytes of a frame whose row has none."""
 _KEPT_PACKS = 4
+_ALL = 1 << 62
 _SEQ = frame_id(1, 0) - 1
 _PACK = "SELECT frame_id, data FROM packs WHERE frame_id <= ? ORDER BY frame_id DESC, part LIMIT 1"
 _PIECES = "SELECT data FROM packs WHERE frame_id = ? ORDER BY part"
@@ -31,6 +33,7 @@ class _Pack(NamedTuple):
     bytes: bytes
 
 
+_NOWHERE = (1, _ALL)
 _NO_PACK = _Pack({}, b"")
 
 
@@ -48,6 +51,7 @@ class Unpacker:
         self._db = db
         self._packs: OrderedDict[int, _Pack] = OrderedDict()
         self._last = _NO_PACK
+        self._damage: LogError | None = None
         db.create_function(FUNCTION, 1, self._for_sql)
 
     def frame(self, id_: int, most: int) -> tuple[bytes, int] | None:
@@ -81,6 +85,10 @@ class Unpacker:
             checked: Whether to refuse a pack that is damaged; else there is nothing in it.
 
         """
+        pack = self._last
+        at, size = pack.places.get(id_, _NOWHERE)
+        if size <= whole and at + size <= len(pack.bytes):  # the next one of a pack, nearly always
+            return pack.bytes[at : at + size], size
         try:
             _, size = self.frame(id_, 0) or (b"", 0)
             return self.frame(id_, whole if size <= whole else begin) or (b"", 0)
@@ -88,6 +96,16 @@ class Unpacker:
             if checked:
                 raise
             return b"", 0
+
+    @contextlib.contextmanager
+    def telling(self) -> "Iterator[None]":
+        """In this context, a query that met a damaged pack says so."""
+        try:
+            yield
+        except sqlite3.OperationalError:
+            if self._damage is not None:
+                raise self._damage from None
+            raise
 
     def pieces(self, id_: int, *, checked: bool = True) -> "Iterator[bytes]":
         """Yield all bytes of a frame, nothing when no pack has it.
@@ -157,4 +175,8 @@ class Unpacker:
             ) from error
 
     def _for_sql(self, id_: int) -> bytes:
-        return b"".join(self.pieces(id_))
+        try:
+            return self.begin_of(id_, _ALL, _ALL)[0]
+        except LogError as error:  # SQLite would say but that something was raised
+            self._damage = error
+            raise
