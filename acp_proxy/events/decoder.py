@@ -179,7 +179,9 @@ class Decoder:
         events = read(seq, session, update)
         if (note := self.versions.other_version_note(version)) is not None:
             events[0].notes = (*events[0].notes, note)
-        return [*self._prompts_again(session, version), *events]
+        if session in self._prompts:
+            events[:0] = self._prompts_again(session, version)
+        return events
 
     def _prompts_again(self, session: str, version: int) -> list[Event]:
         """Read the open prompts of a session again if an update tells that they were misread."""

@@ -177,6 +177,11 @@ def block_fault(block: object) -> str | None:
     return None
 
 
+def is_text(block: object) -> bool:
+    """Tell whether a content block is a sound one of text, as almost all are."""
+    return type(block) is dict and block.get("type") == "text" and type(block.get("text")) is str
+
+
 def item_fault(item: object) -> str | None:
     """Return what is wrong with an item of a tool call's content, None when nothing is."""
     if type(item) is not dict or type(item.get("type")) is not str:

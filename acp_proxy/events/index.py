@@ -76,7 +76,7 @@ class Indexer:
         self.agent: dict[str, str] = {}
         self._open = Correlator[_Request]()
         self._sessions: set[str] = set()
-        self._final_calls: set[tuple[str | None, str]] = set()
+        self._final_calls: dict[str | None, set[str]] = {}  # by session
 
     def rows(
         self,
@@ -226,16 +226,17 @@ class Indexer:
     def _judge_tool_call(
         self, message: Message, labels: Labels, flags: tuple[str, ...]
     ) -> tuple[str, ...]:
-        key = (labels.session_id, labels.tool_call_id or "")
+        final = self._final_calls.setdefault(labels.session_id, set())
+        call = labels.tool_call_id or ""
         status = message.value["params"]["update"].get("status")
         if labels.session_update == "tool_call":
-            self._final_calls.discard(key)
+            final.discard(call)
             if status is None:
                 flags = (*flags, "no-status")
-        elif key in self._final_calls:
+        elif call in final:
             flags = (*flags, "after-final")
         if status in FINAL_STATUSES:
-            self._final_calls.add(key)
+            final.add(call)
         return flags
 
     def _judge_version(

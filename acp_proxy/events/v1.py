@@ -7,7 +7,7 @@ to messages and terminals (acp-facts C.2, D.2).
 from typing import Any
 
 from acp_proxy.events.event import UNSET, Event, MetaRule, Owner, Role
-from acp_proxy.events.fields import BLOCK_TYPES, ITEM_TYPES, Patch, encode_text
+from acp_proxy.events.fields import BLOCK_TYPES, ITEM_TYPES, Patch, encode_text, is_text
 from acp_proxy.events.updates import Reading, block_of, ignored, readings, untagged
 from acp_proxy.events.vocabulary import (
     MessageChunkAdded,
@@ -33,6 +33,9 @@ def _chunk(role: Role) -> Reading:
     """Return the reader of a chunk; which message it belongs to is told by its place (F.1)."""
 
     def read(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
+        id_, block = update.get("messageId"), update.get("content")
+        if (id_ is None or type(id_) is str) and is_text(block):  # what follows comes to this
+            return [MessageChunkAdded(seq, session, update, (), role, id_, block, True)]
         patch = Patch(update, UNSET)
         id_, block = patch.text("messageId"), block_of(patch)
         if block is None:

@@ -7,7 +7,7 @@ replaces (acp-facts C.2). Terminals belong to the agent (E.1).
 from typing import Any
 
 from acp_proxy.events.event import UNSET, Event, MetaRule, Owner, Role
-from acp_proxy.events.fields import Patch, decode_base64, item_fault
+from acp_proxy.events.fields import Patch, decode_base64, is_text, item_fault
 from acp_proxy.events.updates import Reading, block_of, ignored, readings, untagged
 from acp_proxy.events.vocabulary import (
     ActivityChanged,
@@ -34,10 +34,12 @@ def _message(role: Role) -> Reading:
 
 def _chunk(role: Role) -> Reading:
     def read(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
-        patch = Patch(update, None)
-        id_, block = patch.required("messageId"), block_of(patch)
-        if id_ is None or block is None:
-            return ignored(seq, session, patch)
+        id_, block = update.get("messageId"), update.get("content")
+        if type(id_) is not str or not is_text(block):
+            patch = Patch(update, None)
+            id_, block = patch.required("messageId"), block_of(patch)
+            if id_ is None or block is None:
+                return ignored(seq, session, patch)
         return [MessageChunkAdded(seq, session, update, (), role, id_, block, False)]
 
     return read

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from acp_proxy.errors import LogError
-from acp_proxy.log import checksums, derived, schema
-from acp_proxy.log.rows import as_stored, frame_id
+from acp_proxy.log import bulk, checksums, derived, schema
+from acp_proxy.log.rows import IndexRow, as_stored, frame_id
+from acp_proxy.log.schema import LogUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,10 +26,10 @@ _INSERT_FRAME = (
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
+_MESSAGE_COLUMNS = ("seq", *IndexRow._fields)
 _INSERT_MESSAGE = (
-    "INSERT INTO messages (connection_id, seq, batch_index, stream_code, kind_code, bytes, method, "
-    "id, session_id, session_update, tool_call_id, terminal_id, request_seq, duration_ns, "
-    "error_code, flags, reason) VALUES (%d, " + ", ".join("?" * 16) + ")"
+    f"INSERT INTO messages (connection_id, {', '.join(_MESSAGE_COLUMNS)}) "
+    f"VALUES (%d, {', '.join('?' * len(_MESSAGE_COLUMNS))})"
 )
 
 
@@ -100,6 +101,7 @@ class LogWriter:
         self._db = schema.open_for_writing(path, busy_ms=busy_ms)
         self._file = _identity(path)
         self._texts: int | None = None
+        self._bulk: tuple[int, bulk.Bulk] | None = None
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -159,21 +161,31 @@ class LogWriter:
                 self._db.execute("BEGIN IMMEDIATE")
                 columns = {**batch.after._asdict(), **batch.columns}
                 self.update(batch.connection_id, columns, expected=batch.before)
-                self._insert_rows(batch.connection_id, batch.frames, batch.entries)
+                short = self._insert_long_frames(batch.connection_id, batch.frames)
+                rows = bulk.bulk_of(short, batch.entries)
+                self._bulk = None if rows is None else (batch.connection_id, rows)
+                if rows is None:
+                    self._insert_rows(batch.connection_id, short, batch.entries)
                 self._texts = None
                 if batch.derived is not None:
                     self._texts = derived.insert(self._db, batch.connection_id, batch.derived)
 
     def complete(self) -> None:
-        """Index the texts of the batch that was begun, and commit it.
+        """Write most of the batch that was begun, and commit it.
 
         It takes most of its time without Python's lock: a thread may do it. After an
         exception the batch is undone and must be begun again.
         """
         with schema.explaining(self.path), self._undoing():
+            if not self._db.in_transaction:
+                raise LogUnavailableError(f"a batch for {self.path} was undone", "try again")
+            if self._bulk is not None:
+                connection_id, rows = self._bulk
+                bulk.insert(self._db, connection_id, _MESSAGE_COLUMNS, rows)
             if self._texts is not None:
                 derived.index_texts(self._db, self._texts)
             self._db.execute("COMMIT")
+            self._bulk = self._texts = None
 
     @contextlib.contextmanager
     def transaction(self) -> "Iterator[None]":
@@ -219,16 +231,17 @@ class LogWriter:
         rows: "DerivedRows",
     ) -> None:
         """Insert rows, inside a transaction."""
-        self._insert_rows(connection_id, frames, entries)
+        short = self._insert_long_frames(connection_id, frames)
+        self._insert_rows(connection_id, short, entries)
         derived.index_texts(self._db, derived.insert(self._db, connection_id, rows))
 
     def _insert_rows(
         self,
         connection_id: int,
-        frames: "Iterable[FrameToWrite]",
+        frames: "Iterable[tuple[Any, ...]]",
         entries: "Iterable[tuple[Any, ...]]",
     ) -> None:
-        self._insert_frames(connection_id, frames)
+        self._db.executemany(_INSERT_FRAME, frames)
         sql = _INSERT_MESSAGE % connection_id  # in the text: no row need be made anew for it
         self._db.executemany(sql, entries)
 
@@ -248,7 +261,10 @@ class LogWriter:
         self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
         derived.forget(self._db, connection_id, tables)
 
-    def _insert_frames(self, connection_id: int, frames: "Iterable[FrameToWrite]") -> None:
+    def _insert_long_frames(
+        self, connection_id: int, frames: "Iterable[FrameToWrite]"
+    ) -> list[tuple[Any, ...]]:
+        """Insert the frames that are too long to hold; return rows of the others."""
         short: list[tuple[Any, ...]] = []
         first = frame_id(connection_id, 0)
         add, finished = checksums.add, checksums.finished
@@ -264,7 +280,7 @@ class LogWriter:
             with self._db.blobopen("frames", "raw", first + seq) as blob:
                 for piece in raw.pieces:
                     blob.write(piece)
-        self._db.executemany(_INSERT_FRAME, short)
+        return short
 
 
 def _identity(path: str) -> tuple[int, int] | None:

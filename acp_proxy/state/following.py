@@ -114,17 +114,14 @@ class Follower:
         return entries
 
     def _fold(self, direction: Direction, message: Message) -> None:
-        changed, texts = self._state.watched, self._texts
+        state, texts = self._state, self._texts
         session_id = None
         for event in self._decoder.add(direction, message):
-            self._state.apply(event)
+            state.apply(event)
             session_id = event.session_id
-            if (
-                type(event) is PromptSent
-                and not event.is_turn
-                and session_id in self._state.sessions
-            ):
-                texts.prompt(self._state.sessions[session_id].key, event)
+            if type(event) is PromptSent and not event.is_turn and session_id in state.sessions:
+                texts.prompt(state.sessions[session_id].key, event)
+        changed = state.changed
         if changed:
             seq = self._decoder.seq
             mine = self._changed

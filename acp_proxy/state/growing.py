@@ -48,23 +48,25 @@ def unpack(text: bytes) -> list[Any]:
     raise LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
 
 
-class Packed:
-    """A value as text, where nobody will look into it again (in the recorder)."""
+class Packed(bytes):
+    """A value as text (``pack``), where nobody will look into it again (in the recorder)."""
 
-    __slots__ = ("text",)
+    __slots__ = ()
 
-    def __init__(self, value: Any) -> None:
-        self.text = pack([value])
+    @classmethod
+    def of(cls, value: Any) -> "Packed":
+        """Return a value packed."""
+        return cls(pack([value]))
 
     @property
     def json(self) -> str:
         """The value as JSON, exactly."""
-        return self.text[1:].decode()
+        return self[1:].decode()
 
 
 def unpacked(value: Any) -> Any:
     """Return a value itself, whether it is packed or not."""
-    return unpack(value.text)[0] if isinstance(value, Packed) else value
+    return unpack(value)[0] if isinstance(value, Packed) else value
 
 
 class Blocks:

@@ -45,6 +45,7 @@ class Session:
         number: Its place among the sessions of the connection, from 1.
         last_number: That of the thing that was mentioned last; things count from 1.
         changed: As in the State.
+        key: What it is known by in ``changed``; a thing of it by the sum of this and its number.
 
     """
 
@@ -81,11 +82,10 @@ class Session:
     subagents: "dict[str, Subagent]" = field(default_factory=dict)
     session_messages: "dict[str, SessionMessage]" = field(default_factory=dict)
     changed: dict[int, Any] | None = None
+    key: int = field(init=False)
 
-    @property
-    def key(self) -> int:
-        """What it is known by in ``changed``; a thing of it by the sum of this and its number."""
-        return self.number << 32
+    def __post_init__(self) -> None:
+        self.key = self.number << 32
 
     def touch(self, thing: Any) -> None:
         """Say that one of its things is new or was changed."""

@@ -63,7 +63,13 @@ _OPAQUE: Final = {
     Subagent: ("capabilities", "state", "additional_directories"),
 }  # values that come and go as a whole
 _BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
-_APART: Final = {"message_places", "changed", "prompts", *(name for name, _ in _PLACES.values())}
+_APART: Final = {
+    "message_places",
+    "changed",
+    "key",
+    "prompts",
+    *(name for name, _ in _PLACES.values()),
+}
 
 
 def _names(thing: type[Any]) -> tuple[str, ...]:
@@ -185,7 +191,7 @@ def pack_values(thing: Any) -> None:
     for name in _OPAQUE.get(type(thing), ()):
         value = getattr(thing, name)
         if type(value) is dict or type(value) is list:
-            setattr(thing, name, Packed(value))
+            setattr(thing, name, Packed.of(value))
 
 
 def _line(kind: str, *values: Any) -> bytes:
@@ -196,8 +202,8 @@ def _line(kind: str, *values: Any) -> bytes:
 
 
 def _packed(value: Any) -> orjson.Fragment:
-    if isinstance(value, Packed) and value.text[:1] == PLAIN:
-        return orjson.Fragment(value.text[1:])
+    if isinstance(value, Packed) and value[:1] == PLAIN:
+        return orjson.Fragment(value[1:])
     raise TypeError
 
 

@@ -83,7 +83,9 @@ class Texts:
 
     def note(self, seq: int, session_id: str, key: int, thing: Any) -> None:
         """Take what a message added to a thing; None for one that has gone."""
-        kind, session_id = type(thing), _storable(session_id)
+        kind = type(thing)
+        if not session_id.isascii():
+            session_id = _storable(session_id)
         if kind is Message:
             self._grown(seq, _KINDS[thing.role], session_id, key, thing, thing.content)
         elif kind is ToolCall:
@@ -109,7 +111,7 @@ class Texts:
         stretch = self._open.get(_STDERR)
         if stretch is None:
             stretch = self._open[_STDERR] = _Stretch("stderr", None, seq)
-        self._add(_STDERR, stretch, seq, [raw], len(raw))
+        self._add(_STDERR, stretch, seq, raw)
 
     def checkpoint(self, seq: int) -> None:
         """End all texts: a checkpoint was taken, from which somebody may go on."""
@@ -144,20 +146,18 @@ class Texts:
             used = value.saved if stretch is None else 0
             stretch = self._open[key] = _Stretch(kind, session_id, seq, value, used)
         used = stretch.used
-        stretch.used = len(value)
-        if stretch.used == used:
+        stretch.used = size = len(value)
+        if size == used:
             return
         if kind == "terminal":
-            data = value.tail(used)
-            self._add(key, stretch, seq, [data], len(data))
+            self._add(key, stretch, seq, value.tail(used))
             return
         for item in value.tail(used):
             if type(item) is dict and item.get("type") == "text" and type(item.get("text")) is str:
-                text = item["text"]  # by far the most
-                self._add(key, stretch, seq, [text], len(text))
+                self._add(key, stretch, seq, item["text"])  # by far the most
                 continue
             for text in _texts_of(item):
-                self._add(key, stretch, seq, [text], len(text))
+                self._add(key, stretch, seq, text)
 
     def _void(self, key: int) -> None:
         """Drop what was cut from a value that has been replaced, but for title and input."""
@@ -166,7 +166,7 @@ class Texts:
         if places is not None:
             self._fresh[key] = {place: one for place, one in places.items() if place == _TOOL}
 
-    def _add(self, key: int, stretch: _Stretch, seq: int, pieces: list[Any], size: int) -> None:
+    def _add(self, key: int, stretch: _Stretch, seq: int, piece: Any) -> None:
         if stretch.size >= LONGEST and stretch.last_seq != seq:  # full: the next message's begins
             stretch = self._open[key] = _Stretch(
                 stretch.kind, stretch.session_id, seq, stretch.value, stretch.used
@@ -175,8 +175,8 @@ class Texts:
             stretch.seq = seq
         elif stretch.last_seq == seq:  # of a list, not the next chunk: a word of its own
             stretch.pieces.append("\n")
-        stretch.pieces += pieces
-        stretch.size += size
+        stretch.pieces.append(piece)
+        stretch.size += len(piece)
         stretch.last_seq = seq
         if not stretch.is_fresh:
             stretch.is_fresh = True
