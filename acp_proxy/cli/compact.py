@@ -119,5 +119,5 @@ def _work(path: str, done: "Compacted", *, vacuum: bool) -> "Compacted":
             else:
                 compaction.compact(upkeep, one.id)
         freed = before - upkeep.used_bytes()
-    left = give_back(path) if vacuum else None
+        left = give_back(upkeep) if vacuum else None
     return done._replace(packed=compaction.standings(path), freed=freed, left=left)

@@ -143,4 +143,4 @@ def _delete(
 
     with Upkeep(path) as upkeep:
         freed = delete(upkeep, choice.going, why)
-    return freed, give_back(path) if vacuum else None
+        return freed, give_back(upkeep) if vacuum else None

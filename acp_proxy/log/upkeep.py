@@ -27,15 +27,19 @@ _MOST: Final = 100_000
 class Upkeep:
     """A log opened to be kept in order, by whoever asks for it.
 
+    Args:
+        path: The log.
+        busy_ms: How long to wait for others each time.
+
     Raises:
         LogUnavailableError: From every method: locked, or no room. What was done before stays done.
         LogError: From every method: it will not work later either.
 
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, busy_ms: int = _BUSY_MS) -> None:
         self.path = path
-        self.db: sqlite3.Connection = schema.open_for_writing(path, busy_ms=_BUSY_MS)
+        self.db: sqlite3.Connection = schema.open_for_writing(path, busy_ms=busy_ms)
         self.db.execute("PRAGMA foreign_keys = OFF")  # a connection's row goes before the rest
 
     def __enter__(self) -> "Upkeep":

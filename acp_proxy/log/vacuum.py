@@ -34,11 +34,11 @@ class Vacuumed(NamedTuple):
     waits: bool
 
 
-def vacuum(path: str, *, make_incremental: bool = False) -> Vacuumed:
+def vacuum(upkeep: Upkeep, *, make_incremental: bool = False) -> Vacuumed:
     """Give the free space of a log back.
 
     Args:
-        path: The log.
+        upkeep: The log.
         make_incremental: Whether the log is to be one that gives pages back in slices from now on.
 
     Raises:
@@ -47,23 +47,19 @@ def vacuum(path: str, *, make_incremental: bool = False) -> Vacuumed:
         LogError: The log cannot be written.
 
     """
-    with Upkeep(path) as upkeep:
-        before = _bytes_of(path)
-        with schema.explaining(path):
-            [(mode,)] = upkeep.db.execute("PRAGMA auto_vacuum")
-        in_slices = mode == _INCREMENTAL
-        if in_slices:
-            upkeep.in_slices(lambda pages: _give_back(upkeep, pages))
-        else:
-            _check_room(path, upkeep.used_bytes())
-            _make_anew(upkeep, make_incremental)
-        with schema.explaining(path):
-            [(is_busy, *_)] = upkeep.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return Vacuumed(before, _bytes_of(path), in_slices, bool(is_busy))
+    path = upkeep.path
+    before = _bytes_of(path)
+    in_slices = give_back_in_slices(upkeep)
+    if not in_slices:
+        _check_room(path, upkeep.used_bytes())
+        _make_anew(upkeep, make_incremental)
+    with schema.explaining(path):
+        [(is_busy, *_)] = upkeep.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Vacuumed(before, _bytes_of(path), in_slices, bool(is_busy))
 
 
-def give_back_in_slices(upkeep: Upkeep) -> None:
-    """Give free pages back if the log is an incremental one; else nothing.
+def give_back_in_slices(upkeep: Upkeep) -> bool:
+    """Give free pages back if the log is an incremental one; tell whether it is.
 
     Raises:
         LogError: The log cannot be written.
@@ -73,6 +69,7 @@ def give_back_in_slices(upkeep: Upkeep) -> None:
         [(mode,)] = upkeep.db.execute("PRAGMA auto_vacuum")
     if mode == _INCREMENTAL:
         upkeep.in_slices(lambda pages: _give_back(upkeep, pages))
+    return bool(mode == _INCREMENTAL)
 
 
 def _give_back(upkeep: Upkeep, pages: int) -> int:
