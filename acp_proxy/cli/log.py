@@ -207,6 +207,7 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
         for row in rows:
             if row.id not in busy:
                 reindex_connection(recording.path, row.id)
+        _compact_again(recording.path, [row.id for row in rows if row.id not in busy])
     if as_json:
         done = [row.id for row in rows if row.id not in busy]
         click.echo(dumps({"reindexed": done, "running": busy}))
@@ -214,3 +215,15 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     click.echo(f"reindexed: {count(len(rows) - len(busy), 'connection')}")
     if busy:
         click.echo(f"left alone, still running: {', '.join(map(str, busy))}")
+
+
+def _compact_again(path: str, ids: list[int]) -> None:
+    """Compact the checkpoints that were built anew of connections that are compacted."""
+    from acp_proxy.log.compaction import compact, standings
+    from acp_proxy.log.upkeep import Upkeep
+
+    packed = standings(path)
+    if todo := [id_ for id_ in ids if id_ in packed]:
+        with Upkeep(path) as upkeep:
+            for id_ in todo:
+                compact(upkeep, id_)

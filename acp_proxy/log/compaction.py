@@ -14,9 +14,9 @@ from acp_proxy.log import parts, schema
 from acp_proxy.log.packing import PACK_BYTES, PIECE_BYTES, BadPackError, pack, unpack
 from acp_proxy.log.rewriting import rewrite
 from acp_proxy.log.rows import frame_id
+from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
     from acp_proxy.log.upkeep import Upkeep
@@ -121,12 +121,6 @@ def undo(upkeep: "Upkeep", connection_id: int) -> None:
             f"damaged packs of connection {connection_id}: {undoing.damaged}; the rest is undone",
             "acp-proxy verify lists what is damaged",
         )
-
-
-def has_ended(db: "sqlite3.Connection", connection_id: int) -> bool:
-    """Tell whether a connection is there and nobody records it any more."""
-    sql = "SELECT 1 FROM connections WHERE id = ? AND status <> 'running'"
-    return db.execute(sql, (connection_id,)).fetchone() is not None
 
 
 def _range(connection_id: int) -> tuple[int, int]:

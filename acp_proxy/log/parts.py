@@ -10,6 +10,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.log.rewriting import rewrite
+from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
     import zstandard
@@ -68,6 +69,8 @@ def compact(upkeep: "Upkeep", connection_id: int) -> None:
 
     """
     with upkeep.transaction():
+        if not has_ended(upkeep.db, connection_id):
+            return
         packed = _prepare(upkeep.db, connection_id)
     upkeep.in_slices(_Rewriting(upkeep.db, connection_id, packed).step)
 
@@ -155,6 +158,8 @@ class _Rewriting:
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=words)
 
     def step(self, amount: int) -> int:
+        if not has_ended(self._db, self._id):
+            return 0
         ids = [self._left.pop() for _ in range(min(amount, len(self._left)))]
         changed = []
         for id_ in ids:

@@ -103,3 +103,9 @@ class Upkeep:
             [(count,)] = self.db.execute(f"PRAGMA {pragma}")
             [(size,)] = self.db.execute("PRAGMA page_size")
         return int(count * size)
+
+
+def has_ended(db: "sqlite3.Connection", connection_id: int) -> bool:
+    """Tell whether a connection is there and nobody records it any more."""
+    sql = "SELECT 1 FROM connections WHERE id = ? AND status <> 'running'"
+    return db.execute(sql, (connection_id,)).fetchone() is not None

@@ -159,6 +159,9 @@ def test_reindex_reads_compacted_frames(made: Path, log: Path) -> None:
 
     invoke("verify", "--log", log)
     assert frames_of(log) == frames_of(made)
+    assert ask(log, "SELECT count(*) FROM checkpoint_parts WHERE packed IS NULL") == ask(
+        made, "SELECT count(*) FROM checkpoint_parts WHERE connection_id <> 2"
+    )
 
 
 def test_a_reader_in_the_middle_of_it_is_not_hurt(made: Path, log: Path) -> None:
