@@ -339,7 +339,7 @@ class Recording:
         found = self._log.derived.checkpoint(connection_id, seq, VERSION)
         if found is not None:
             with contextlib.suppress(BadSnapshotError):
-                return restore(found.things)
+                return restore(found.things, at_leisure=found.is_checked)
         return State(), Decoder()
 
     def _events(self, connection_id: int, decoder: Decoder, last: int) -> "Iterator[list[Event]]":

@@ -33,7 +33,7 @@ def state(
     the rest, as the messages up to that one tell. Exits with 1 when there is no
     session ID.
     """
-    from acp_proxy.views.state_json import as_it_is, state_document, state_pieces
+    from acp_proxy.views.state_json import state_pieces
 
     with opened(log) as recording:
         row, found = state_at(recording, connection, at)
@@ -42,6 +42,6 @@ def state(
     else:
         from acp_proxy.views.state_page import state_page
 
-        echo_lines(state_page(state_document(found, row.id, session, as_it_is)))
+        echo_lines(state_page(found, row.id, session))
     if session is not None and session not in found.sessions:
         sys.exit(1)

@@ -6,11 +6,12 @@ m0001) has nothing of it.
 """
 
 import sqlite3
-from itertools import pairwise
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.log import checksums, schema
+from acp_proxy.log import schema
+from acp_proxy.log.checksums import add as _add
+from acp_proxy.log.checksums import finished as _finished
+from acp_proxy.log.checksums import of_part as _of_part
 from acp_proxy.log.parts import PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
@@ -32,15 +33,10 @@ _INSERT_TEXT = (
     "DO UPDATE SET last_seq = excluded.last_seq, text = excluded.text "
     "WHERE last_seq <> excluded.last_seq OR text <> excluded.text"
 )
-_NEWEST = (
-    "SELECT part, max(seq) AS seq, since FROM checkpoint_parts "
-    "WHERE connection_id = ?1 AND seq <= ?2 GROUP BY part"
-)
 _PARTS = (
-    "SELECT n.part, p.seq, p.since, CASE WHEN p.seq = n.seq THEN p.head END, p.tail, {crcs} "
-    f"FROM ({_NEWEST}) n CROSS JOIN checkpoint_parts p "
-    "ON p.connection_id = ?1 AND p.part = n.part AND p.seq BETWEEN n.since AND n.seq"
-)  # not ordered: SQLite would sort the bytes too
+    "SELECT part, seq, since, head, tail, {crcs} FROM checkpoint_parts "
+    "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? ORDER BY part, seq"
+)  # with another index SQLite would sort the bytes too
 
 
 class StoredCheckpoint(NamedTuple):
@@ -51,12 +47,14 @@ class StoredCheckpoint(NamedTuple):
         size: The bytes of what it added.
         things: Part, since, head and tails of each thing that was there, in the order of parts;
             none when any of it is damaged.
+        is_checked: Whether all of it had checksums, and they were right.
 
     """
 
     seq: int
     size: int
     things: list[tuple[int, int, bytes, list[bytes]]]
+    is_checked: bool
 
 
 class DerivedReader:
@@ -95,7 +93,7 @@ class DerivedReader:
             for at, size, parts in found:
                 is_whole = parts is None or parts == self._parts_up_to(connection_id, at)
                 things = self._things(connection_id, at) if is_whole else []
-                return StoredCheckpoint(at, size, things)
+                return StoredCheckpoint(at, size, things, parts is not None)
         return None
 
     def _parts_up_to(self, connection_id: int, seq: int) -> int:
@@ -104,22 +102,28 @@ class DerivedReader:
         return int(count)
 
     def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
-        things = []
+        """Return the newest of each thing, none when a checksum is wrong.
+
+        Older heads are read in vain: that is cheaper than to ask for the newest of each, and
+        checkpoints hold no more than the frames.
+        """
+        things: list[tuple[int, int, bytes, list[bytes]]] = []
+        last, begun = None, None
         tails: list[bytes] = []
-        found = self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq)
-        rows = [row[:-1] if row[-1] is None else self._plain(connection_id, row) for row in found]
-        if any(a[0] > b[0] or (a[0] == b[0] and a[1] > b[1]) for a, b in pairwise(rows)):
-            rows.sort(key=itemgetter(0, 1))  # nobody promised their order
-        for place, row in enumerate(rows, 1):
+        for stored in self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq):
+            row = stored[:-1] if stored[-1] is None else self._plain(connection_id, stored)
             if not _is_sound(row):
                 return []
-            part, _, since, head, tail, *_ = row
+            part, _, since, head, tail, _, _ = row
+            if part == last and things and things[-1][0] == part:
+                things.pop()
+            if part != last or since != begun:  # another thing, or its value was replaced
+                tails = []
+                last, begun = part, since
             if tail is not None:
                 tails.append(tail)
-            if place == len(rows) or rows[place][0] != part:  # the newest of this part
-                if head is not None:
-                    things.append((part, since, head, tails))
-                tails = []
+            if head is not None:
+                things.append((part, since, head, tails))
         return things
 
     def checkpoints(self, connection_id: int) -> "Iterator[tuple[int, int, int, int | None]]":
@@ -230,18 +234,20 @@ def _is_sound(row: tuple[Any, ...]) -> bool:
     part, seq, since, head, tail, head_crc, tail_crc = row
     if head_crc is None and tail_crc is None:
         return True
-    begin = checksums.of_part(part, seq, since)
-    return (head is None or checksums.finished(checksums.add(head, begin)) == head_crc) and (
-        tail is None or checksums.finished(checksums.add(tail, begin)) == tail_crc
+    begin = _of_part(part, seq, since)
+    right = (
+        None if head is None else _finished(_add(head, begin)),
+        None if tail is None else _finished(_add(tail, begin)),
     )
+    return right == (head_crc, tail_crc)
 
 
 def _with_checksums(
     part: int, seq: int, since: int, head: bytes | None, tail: bytes | None
 ) -> tuple[Any, ...]:
-    begin = checksums.of_part(part, seq, since)
-    head_crc = None if head is None else checksums.finished(checksums.add(head, begin))
-    tail_crc = None if tail is None else checksums.finished(checksums.add(tail, begin))
+    begin = _of_part(part, seq, since)
+    head_crc = None if head is None else _finished(_add(head, begin))
+    tail_crc = None if tail is None else _finished(_add(tail, begin))
     return part, seq, since, head, tail, head_crc, tail_crc
 
 

@@ -16,6 +16,7 @@ from acp_proxy.state import (
     turns,
 )
 from acp_proxy.state.sessions import Session
+from acp_proxy.state.stored import StoredSessions
 
 REDUCERS: dict[type[Event], Callable[[Session, Any], None]] = {
     v.SessionOpened: sessions.opened,
@@ -110,6 +111,9 @@ class State:
             if event.protocol_version is not None:
                 self.protocol_version = event.protocol_version
         elif isinstance(event, v.ConnectionEnded):
+            if isinstance(self.sessions, StoredSessions):
+                self.sessions.do(permissions.abandoned)
+                return
             for session in self.sessions.values():
                 permissions.abandoned(session)
 

@@ -45,7 +45,12 @@ def unpack(text: bytes) -> list[Any]:
             return values
     except ValueError:
         pass
-    raise LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
+    raise damaged()
+
+
+def damaged() -> LogError:
+    """Return what to say of a checkpoint that cannot be read."""
+    return LogError("a checkpoint in the log is damaged", "mend it with: acp-proxy log reindex")
 
 
 class Packed(bytes):

@@ -18,10 +18,11 @@ from acp_proxy.events.answers import OpenRequest
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.state.asides import Compaction, SessionMessage, Subagent
 from acp_proxy.state.fold import State
-from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed
+from acp_proxy.state.growing import EXACT, PLAIN, Blocks, Output, Packed, damaged
 from acp_proxy.state.messages import Message, put
 from acp_proxy.state.permissions import Permission
 from acp_proxy.state.sessions import Session
+from acp_proxy.state.stored import StoredSessions, Things
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
 from acp_proxy.state.turns import Prompt, Turn
@@ -154,36 +155,56 @@ def things_of(session: Session) -> Iterator[Any]:
         yield from place.values() if isinstance(place, dict) else place
 
 
-def restore(things: Sequence[AnyStored]) -> tuple[State, Decoder]:
+def restore(things: Sequence[AnyStored], *, at_leisure: bool = False) -> tuple[State, Decoder]:
     """Return the state and the decoder from all the things of a checkpoint.
 
     Args:
         things: In the order of their keys, that of the connection first.
+        at_leisure: Build the things of a session when somebody asks for it. They must be known
+            to be sound: what is wrong with them is a LogError then.
 
     Raises:
         BadSnapshotError: They are not what was written here.
 
     """
     state, decoder = State(), Decoder()
-    sessions: dict[int, Session] = {}
+    stored = state.sessions = StoredSessions(_build)
+    mine: dict[int, Things] = {}
     if not things or things[0][0] != 0:
         raise BadSnapshotError("a checkpoint without a beginning")
     try:
         for key, since, head, tails in things:
+            number = key & 0xFFFFFFFF
+            if number:
+                mine[key - number].append((number, since, head, tails))
+                continue
             kind, values = _read(head)
             if key == 0:
                 _restore_connection(state, decoder, kind, values, len(things) - 1)
-            elif kind == Session.__name__:
-                session = _session(since, tails, values)
-                sessions[key] = state.sessions[session.session_id] = session
             else:
-                number = key & 0xFFFFFFFF
-                _restore(sessions[key - number], number, kind, values, since, tails)
-        for session in sessions.values():
-            _check_places(session)
+                mine[key] = []
+                stored.put(_session(kind, since, tails, values), mine[key])
+        if not at_leisure:
+            stored.build_all()
     except (ValueError, TypeError, LookupError, LogError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
+
+
+def _build(session: Session, things: Things) -> None:
+    """Put its things into a session.
+
+    Raises:
+        LogError: They are not what was written here.
+
+    """
+    try:
+        for number, since, head, tails in things:
+            kind, values = _read(head)
+            _restore(session, number, kind, values, since, tails)
+        _check_places(session)
+    except (ValueError, TypeError, LookupError) as error:
+        raise damaged() from error
 
 
 def pack_values(thing: Any) -> None:
@@ -230,7 +251,9 @@ def _restore_connection(
         decoder.reopen(OpenRequest(Direction(sender), *rest))
 
 
-def _session(since: int, tails: list[bytes], values: list[Any]) -> Session:
+def _session(kind: str, since: int, tails: list[bytes], values: list[Any]) -> Session:
+    if kind != Session.__name__:
+        raise ValueError("a thing without a session")
     *values, prompts = values
     session = Session(**dict(zip(_NAMES[Session], values, strict=True)))
     session.plans = dict(values[_NAMES[Session].index("plans")])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from acp_proxy.state.growing import Blocks, Output
+from acp_proxy.state.stored import StoredSessions
 from acp_proxy.views.safe_text import escape_in_json
 from acp_proxy.wire.exact_json import write
 
@@ -30,6 +31,13 @@ Values: TypeAlias = Callable[["Blocks | Output"], Any]
 """What stands in a document for a value that grows: ``plain``, or ``as_it_is``."""
 
 _SOME = 8
+_COUNTED = (
+    ("turns", "turns", "Turn"),
+    ("toolCalls", "tool_calls", "ToolCall"),
+    ("terminals", "terminals", "Terminal"),
+    ("permissions", "permissions", "Permission"),
+    ("messages", "messages", "Message"),
+)  # key in a document, place in a session, name in a checkpoint
 _MAY_GROW = ("content", "summary", "output", "data")
 
 
@@ -146,10 +154,23 @@ def _head(state: "State", connection_id: int) -> dict[str, Any]:
     }
 
 
+def session_counts(state: "State", session: "Session") -> dict[str, int]:
+    """Return how many turns, tool calls, terminals, permissions and messages a session has.
+
+    Those of a session that came from a checkpoint are not built for it.
+    """
+    sessions = state.sessions
+    known = sessions.counts(session.session_id) if isinstance(sessions, StoredSessions) else None
+    if known is not None:
+        return {key: known[kind] for key, _, kind in _COUNTED}
+    return {key: len(getattr(session, place)) for key, place, _ in _COUNTED}
+
+
 def _sessions(state: "State", session: str | None) -> "Iterator[Session]":
-    for one in state.sessions.values():
-        if session is None or one.session_id == session:
-            yield one
+    if session is None:
+        yield from state.sessions.values()
+    elif session in state.sessions:
+        yield state.sessions[session]
 
 
 def session_object(session: "Session", values: Values = plain) -> dict[str, Any]:

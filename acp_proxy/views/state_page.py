@@ -2,25 +2,75 @@
 
 import base64
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from acp_proxy.events.labels import FINAL_STATUSES
+from acp_proxy.state.stored import glance
 from acp_proxy.views.preview import clip
 from acp_proxy.views.safe_text import visible
+from acp_proxy.views.state_json import as_it_is, session_counts, session_object
+
+if TYPE_CHECKING:
+    from acp_proxy.state.fold import State
+    from acp_proxy.state.sessions import Session
 
 _WIDTH = 100
-_LAST = 10  # of messages, the last ones are shown
+_LAST = 10  # of messages, turns, and what there are many of, the last ones are shown
+_MOST = 40
+_WHOLE_SESSIONS = 8
+_PLURALS = {
+    "turns": "turns",
+    "toolCalls": "tool calls",
+    "terminals": "terminals",
+    "permissions": "permissions",
+    "messages": "messages",
+}
 
 
-def state_page(document: dict[str, Any]) -> str:
-    """Return the page of a document that ``state_document`` gave."""
-    version = document.get("protocolVersion")
+def state_page(state: "State", connection_id: int, session_id: str | None = None) -> str:
+    """Return the page of a state.
+
+    Of many sessions only those are told whole of which was spoken last, of many things only
+    those that are open and the last ones.
+
+    Args:
+        state: What was true.
+        connection_id: Of which connection.
+        session_id: Only this session.
+
+    """
+    version = state.protocol_version
     spoken = "" if version is None else f", protocol version {_text(version)}"
-    lines = [f"connection {document['connection']} just after message {document['at']}{spoken}"]
-    for session in document["sessions"]:
-        lines += ["", *_session(session)]
-    if not document["sessions"]:
+    lines = [f"connection {connection_id} just after message {state.seq}{spoken}"]
+    sessions = [
+        one for one in glance(state.sessions) if session_id is None or one.session_id == session_id
+    ]
+    recent = sorted(sessions, key=lambda one: one.last_seq)[-_WHOLE_SESSIONS:]
+    whole = {one.session_id for one in recent}
+    if len(sessions) > len(whole):
+        lines += ["", f"the {len(whole)} sessions that spoke last stand below, of the others:"]
+    lines += [
+        _in_short(one, session_counts(state, one))
+        for one in sessions
+        if one.session_id not in whole
+    ]
+    for one in sessions:
+        if one.session_id in whole:
+            known = state.sessions[one.session_id]
+            lines += ["", *_session(session_object(known, as_it_is))]
+    if not sessions:
         lines.append("no session")
     return "\n".join(lines)
+
+
+def _in_short(session: "Session", counts: dict[str, int]) -> str:
+    """Tell on a line how much of what a session has; ``--session`` tells it whole."""
+    counted = [f"{count} {_PLURALS[key]}" for key, count in counts.items() if count]
+    return _line(
+        f"  {_text(session.session_id)}",
+        _text(session.title or ""),
+        f"to message {session.last_seq}: {', '.join(counted) or 'nothing'}",
+    )
 
 
 def _session(session: dict[str, Any]) -> list[str]:
@@ -52,10 +102,22 @@ def _section(title: str, things: list[Any], row: Any) -> list[str]:
     if not things:
         return []
     lines = [f"  {title}: {len(things)}"]
-    shown = things[-_LAST:] if title in ("messages", "turns") else things
+    shown = things
+    if len(things) > _MOST or title in ("messages", "turns"):
+        shown = [*filter(_is_open, things[:-_LAST]), *things[-_LAST:]]
     if len(shown) < len(things):
-        lines.append(f"    (the last {len(shown)})")
+        is_more = len(shown) > _LAST
+        lines.append(f"    ({'those that are open, and ' if is_more else ''}the last {_LAST})")
     return lines + [f"    {clip(row(thing), _WIDTH)}" for thing in shown]
+
+
+def _is_open(thing: dict[str, Any]) -> bool:
+    """Tell whether a tool call, terminal or permission is not over."""
+    if "kind" in thing:
+        return thing["status"] not in FINAL_STATUSES
+    if "owner" in thing:
+        return "exitStatus" not in thing and "released" not in thing
+    return thing.get("status") == "pending"
 
 
 def _turn(turn: dict[str, Any]) -> str:

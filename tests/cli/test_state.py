@@ -153,3 +153,27 @@ def test_nothing_acts_on_the_readers_terminal(tmp_path: Path) -> None:
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert "\\e[2J" in invoke("state", "--log", log).stdout
+
+
+def test_of_many_sessions_the_last_are_told_whole_and_of_many_things_the_open_ones(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log.db"
+    said = [
+        _update("tool_call_update", f"s{session}", toolCallId=f"c{call}", title=f"Do {call}",
+                status="completed" if call else "in_progress")
+        for session in range(10)
+        for call in range(50)
+    ]  # fmt: skip
+    _import(log, ("client", {"id": 0, "method": "initialize", "params": {"protocolVersion": 2}}),
+            ("agent", {"id": 0, "result": {"protocolVersion": 2}}), *said)  # fmt: skip
+
+    page = invoke("state", "--log", log).stdout
+
+    assert "  s0  to message 52: 50 tool calls\n  s1  to message 102: 50 tool calls\n" in page
+    assert page.count("those that are open, and the last 10") == 8
+    assert page.count("in_progress") == 8
+    assert page.count("completed") == 80
+    one = invoke("state", "--log", log, "--session", "s0").stdout
+    assert one.count("completed") == 10
+    assert "s1" not in one

@@ -258,6 +258,20 @@ def test_what_is_wrong_with_checkpoints_is_found_and_answers_are_right(
     assert rows(log) == right
 
 
+def test_a_checkpoint_is_used_and_what_is_before_it_is_not_read(
+    tmp_path: Path, dense: None
+) -> None:
+    log = tmp_path / "log.db"
+    _imported(log, _agent_says(60))
+    state = _state(log, "-1")
+    with closing(sqlite3.connect(log)) as db:
+        [(last,)] = db.execute("SELECT max(seq) FROM checkpoints")
+    _change(log, f"DELETE FROM frames WHERE seq <= {last}")
+
+    assert last > 60
+    assert _state(log, "-1") == state
+
+
 def test_verify_holds_a_small_part_of_a_long_connection(tmp_path: Path) -> None:
     """Also when no frame ends at a round number, and when frames are large."""
     folding, said = _spoken()

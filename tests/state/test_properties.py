@@ -60,7 +60,7 @@ def test_what_peers_write_never_raises(said: list[tuple[Direction, bytes]]) -> N
         for event in events:
             folding.state.apply(event)
     folding.restart()
-    state_page(state_document(folding.state, 1))
+    state_page(folding.state, 1)
 
 
 @given(st.lists(st.tuples(TALKERS, updates()), max_size=8), st.data())
@@ -77,7 +77,7 @@ def test_updates_with_wrong_types_anywhere_never_raise(
     folding.restart()
 
     assert _text(folding.state) == text_now
-    state_page(state_document(folding.state, 1))
+    state_page(folding.state, 1)
 
 
 @given(NUMBERS.filter(lambda number: number != "-0"), st.sampled_from([1, 2]))  # an integer: 0
