@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import table
 from acp_proxy.views.units import count, size
 from acp_proxy.views.upkeep import pruned_lines
@@ -73,7 +74,10 @@ def space_parts(document: dict[str, Any]) -> list[str]:
         told = (f"{one['connection']} ({size(one['bytes'])})" for one in largest)
         lines.append(_fact("largest", f"connections {', '.join(told)}"))
     lines += _could_go(document)
-    lines += [_fact("deleted", line) for line in document["pruned"]]
+    gone = document["pruned"]
+    lines += [_fact("deleted", visible(line)) for line in gone[:_LARGEST_SHOWN]]
+    if len(gone) > _LARGEST_SHOWN:
+        lines.append(_fact("deleted", f"{len(gone) - _LARGEST_SHOWN} times more, before"))
     if document["halfDeleted"]:
         ids = ", ".join(map(str, document["halfDeleted"]))
         lines.append(_fact("half gone", f"{ids}: acp-proxy log vacuum completes that"))
