@@ -153,12 +153,10 @@ class DerivedReader:
 
     def _plain(self, connection_id: int, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a row of parts as it was before it was compacted, without the last column."""
-        *numbers, head, tail, head_crc, tail_crc, packed = row
-        if packed is None:
-            return row[:-1]
-        head = self._unpacker.plain(connection_id, head, packed)
-        tail = self._unpacker.plain(connection_id, tail, packed)
-        return *numbers, head, tail, head_crc, tail_crc
+        part, seq, since, head, tail, head_crc, tail_crc, packed = row
+        if packed is not None:
+            head, tail = self._unpacker.plain(connection_id, packed, head, tail)
+        return part, seq, since, head, tail, head_crc, tail_crc
 
     def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
         """Yield the sessions of a connection in the order of their first mention."""

@@ -13,6 +13,8 @@ from acp_proxy.log.rewriting import rewrite
 from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import zstandard
 
     from acp_proxy.log.upkeep import Upkeep
@@ -41,24 +43,38 @@ class PartUnpacker:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._key = (-1, -1)
-        self._decompressor: zstandard.ZstdDecompressor | None = None
+        self._decompress: Callable[[bytes], bytes] = bytes
 
-    def plain(self, connection_id: int, value: bytes | None, packed: int) -> bytes | None:
-        """Return a head or tail as it was before it was compacted; another when it is damaged."""
-        if not value:
-            return value
-        import zstandard  # noqa: PLC0415 - 10 ms; only compacted connections need it
-
-        if self._decompressor is None or self._key != (connection_id, packed):
+    def plain(
+        self, connection_id: int, packed: int, head: bytes | None, tail: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return head and tail as they were before they were compacted; others when damaged."""
+        if self._key != (connection_id, packed):
+            self._decompress = _decompress(self._db, connection_id, packed)
             self._key = connection_id, packed
-            words = _dictionary(self._db, connection_id, packed)
-            self._decompressor = zstandard.ZstdDecompressor(dict_data=words)
+        decompress = self._decompress
+        return head and decompress(head), tail and decompress(tail)
+
+
+def _decompress(
+    db: sqlite3.Connection, connection_id: int, packed: int
+) -> "Callable[[bytes], bytes]":
+    """Return what decompresses the parts of a connection."""
+    import zstandard  # noqa: PLC0415 - 10 ms; only compacted connections need it
+
+    words = _dictionary(db, connection_id, packed)
+    size_of, decompress = (
+        zstandard.frame_content_size,
+        zstandard.ZstdDecompressor(dict_data=words).decompress,
+    )
+
+    def one(value: bytes) -> bytes:
         try:
-            if 0 <= zstandard.frame_content_size(value) <= _MOST:
-                return self._decompressor.decompress(value)
+            return decompress(value) if 0 <= size_of(value) <= _MOST else _DAMAGED
         except zstandard.ZstdError:
-            pass
-        return _DAMAGED
+            return _DAMAGED
+
+    return one
 
 
 def compact(upkeep: "Upkeep", connection_id: int) -> None:
@@ -164,14 +180,15 @@ class _Rewriting:
         changed = []
         for id_ in ids:
             for head, tail, packed in self._db.execute(_ONE, (id_, self._id)):
-                values = [self._rewritten(value, packed) for value in (head, tail)]
-                if not any(value is _DAMAGED for value in values):
-                    changed.append((*values, self._packed, id_))
+                plain = (head, tail)
+                if packed is not None:
+                    plain = self._unpacker.plain(self._id, packed, head, tail)
+                if not any(value is _DAMAGED for value in plain):
+                    changed.append((*map(self._stored, plain), self._packed, id_))
         rewrite(self._db, "checkpoint_parts", ("head", "tail", "packed"), changed)
         return len(ids)
 
-    def _rewritten(self, value: bytes | None, packed: int | None) -> bytes | None:
-        plain = value if packed is None else self._unpacker.plain(self._id, value, packed)
-        if self._packed is None or not plain or plain is _DAMAGED:
+    def _stored(self, plain: bytes | None) -> bytes | None:
+        if self._packed is None or not plain:
             return plain
         return self._compressor.compress(plain)
