@@ -24,6 +24,7 @@ from acp_proxy.wire.jsonrpc import (
     Direction,
     Kind,
     Message,
+    classify,
     classify_frame,
     id_text,
     text_message,
@@ -104,11 +105,7 @@ class Indexer:
                 (self.seq, None, stream, 4, frame.size, None, None, None, None, None, None, None,
                  None, None, flags, None)
             ]  # fmt: skip
-        rows = []
-        for message in messages:
-            self.seq += 1
-            rows.append(self._row(direction, stream, frame, message, elapsed_ns))
-        return rows
+        return [self._row(direction, stream, frame, message, elapsed_ns) for message in messages]
 
     def pending(self) -> list[int]:
         """Return the seqs of the requests that are not answered yet."""
@@ -122,6 +119,7 @@ class Indexer:
         message: Message,
         elapsed_ns: int | None,
     ) -> Row:
+        self.seq += 1
         kind = message.kind
         flags = message.flags
         request_seq = duration_ns = error_code = None
@@ -243,9 +241,10 @@ class Indexer:
         self, is_v1_only: bool, is_v2_only: bool, flags: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Flag what exists in the other version only than the one agreed on."""
-        version = self.protocol_version
-        if (version == 1 and is_v2_only) or (version == 2 and is_v1_only):  # noqa: PLR2004
-            return (*flags, "other-version")
+        if is_v1_only or is_v2_only:
+            version = self.protocol_version
+            if (version == 1 and is_v2_only) or (version == 2 and is_v1_only):  # noqa: PLR2004
+                return (*flags, "other-version")
         return flags
 
     def _learn(self, direction: Direction, message: Message, request: _Request) -> None:
@@ -268,7 +267,9 @@ class Indexer:
 def messages_of(direction: Direction, frame: Frame) -> list[Message]:
     """Return the messages of a frame, every number as it was written."""
     if direction is not Direction.STDERR:
-        return classify_frame(frame, as_written=True)
+        if frame.size == len(frame.raw):
+            return classify(frame.raw, as_written=True)
+        return classify_frame(frame)
     # The cut of a prefix may go through a character: that is not the agent's fault.
     return [text_message(frame.raw if frame.size == len(frame.raw) else b"")]
 

@@ -155,7 +155,8 @@ def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
         or None not in (id_, last.message_id)  # two ids, and they differ
     ):
         return _begun(session, event.role, id_, event.seq)
-    _adopt(session, place, id_)
+    if id_ is not None:
+        _adopt(session, place, id_)
     return _touched(session, last, event.seq)
 
 

@@ -1,7 +1,7 @@
 """The size of a finished log against the bytes that travelled.
 
-The search index and the checkpoints are told apart: the target is for what is recorded, not for what
-is derived. Nothing is timed here.
+The checkpoints, the texts and their index are told apart: the target is for what is recorded, not for
+what is derived. Nothing is timed here.
 """
 
 import sqlite3
@@ -21,7 +21,10 @@ from tests.bench.routes import (
     wait_until,
 )
 
-FTS_PARTS = ("data", "idx", "docsize", "content", "config")
+DERIVED = {
+    "checkpoints": ("checkpoint",),
+    "texts and their index": ("texts", "search", "sqlite_autoindex_texts"),
+}  # what is told apart, by how the names of its tables and indexes begin
 
 
 def measure(settings: Settings) -> Iterator[Row]:
@@ -51,13 +54,13 @@ def _size(
         wait_recorded(log, 120)
         wait_until(lambda: not recorders(log.parent), 30, "the recorder's end")
         whole = sum(path.stat().st_size for path in _files(log))
-        index, checkpoints = _search_index(log), _checkpoints(log)
-    rest = whole - index - checkpoints
+        derived = _derived(log)
+    rest = whole - sum(derived.values())
+    apart = "".join(f" + {MEGABYTES.show(size)} {what}" for what, size in derived.items())
     return Row(
         figure,
         direct=MEGABYTES.show(wire),
-        proxy=f"{MEGABYTES.show(rest)} + {MEGABYTES.show(checkpoints)} checkpoints"
-        f" + {MEGABYTES.show(index)} search index",
+        proxy=MEGABYTES.show(rest) + apart,
         to_direct=f"{TIMES.show(rest / wire)}, all {TIMES.show(whole / wire)}",
         target=at_most(rest / wire, limit, text) if limit else NO_TARGET,
     )
@@ -68,27 +71,16 @@ def _files(log: Path) -> list[Path]:
     return [path for path in beside if path.exists()]
 
 
-def _search_index(log: Path) -> int:
-    """Return the bytes in the FTS5 tables' own storage, whatever they are called."""
+def _derived(log: Path) -> dict[str, int]:
+    """Return the bytes of the pages that hold what is derived.
+
+    Raises:
+        sqlite3.OperationalError: This SQLite is built without dbstat.
+
+    """
     with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
-        found = connection.execute(
-            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
-        )
-        parts = {f"{name}_{part}" for (name,) in found for part in FTS_PARTS}
-        try:
-            sizes = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name")
-            return sum(size for name, size in sizes if name in parts)
-        except sqlite3.OperationalError:  # this SQLite is built without dbstat
-            return sum(_blocks(connection, part) for part in parts if part.endswith("_data"))
-
-
-def _checkpoints(log: Path) -> int:
-    """Return the bytes that the checkpoints hold."""
-    with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
-        [(size,)] = connection.execute("SELECT sum(bytes) FROM checkpoints")
-    return int(size or 0)
-
-
-def _blocks(connection: sqlite3.Connection, table: str) -> int:
-    (size,) = connection.execute(f'SELECT sum(length(block)) FROM "{table}"').fetchone()
-    return int(size or 0)
+        sizes = dict(connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"))
+    return {
+        what: sum(size for name, size in sizes.items() if name.startswith(beginnings))
+        for what, beginnings in DERIVED.items()
+    }
