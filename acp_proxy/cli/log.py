@@ -20,8 +20,6 @@ from acp_proxy.log import schema
 from acp_proxy.log.place import log_path
 from acp_proxy.log.space import survey
 from acp_proxy.recorder.leftovers import Waiting, running, settle
-from acp_proxy.recorder.rewrite import rebuild_search
-from acp_proxy.recorder.rewrite import reindex as reindex_connection
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
@@ -195,6 +193,9 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     That is the index of messages, checkpoints, the state in tables, and the texts for
     search, whose index is made anew where all connections are.
     """
+    from acp_proxy.recorder.rewrite import rebuild_search
+    from acp_proxy.recorder.rewrite import reindex as reindex_connection
+
     with opened(log) as recording:
         rows = (
             list(recording.connections())
