@@ -285,7 +285,7 @@ class LogUnderTest:
                 complain(f"the search index: {error}")
             db.rollback()
             self._soak.counts["messages"] += db.execute(
-                "SELECT sum(messages) FROM connections"
+                "SELECT coalesce(sum(messages), 0) FROM connections"
             ).fetchone()[0]
         command = [str(CONSOLE_SCRIPT), "verify", "--log", str(self.path)]
         done = subprocess.run(command, capture_output=True, timeout=1200, check=False, text=True)
@@ -351,6 +351,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="acp-proxy-soak-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         soak = Soak(folder, arguments.seed, arguments.slots)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: soak.stop.set())  # and check what there is
         print(f"soak, seed {arguments.seed}: {machine(folder)}", flush=True)
         (folder / "small").mkdir()
         if ALONE in os.environ:
