@@ -114,7 +114,10 @@ def imported_anew(log: Path, new: Path, scratch: Path) -> None:
         ]
         sets = ", ".join(f"{name} = o.{name}" for name in facts)
         db.execute(f"UPDATE connections AS c SET {sets} FROM old.connections o WHERE o.id = c.id")
-        db.execute("UPDATE frames SET offset = o.offset FROM old.frames o WHERE o.id = frames.id")
+        db.execute(
+            "UPDATE frames SET offset = o.offset, crc = NULL FROM old.frames o "
+            "WHERE o.id = frames.id AND o.offset <> frames.offset"
+        )
         db.commit()
     invoke("log", "reindex", "--log", new)
 
