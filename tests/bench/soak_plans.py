@@ -37,6 +37,9 @@ def plan(seed: int, number: int, *, small: bool = False) -> Plan:
     if chance.random() < 0.1:
         agent["lines"] = 0  # a silent one
     for side in (agent, client):
+        if side["pauses"] == 1:
+            side["lines"] = min(side["lines"], 150)
+            side["stderr"] = min(side.get("stderr", 0), 150)
         if side["read"] == "slowly":
             other = client if side is agent else agent
             other["lines"] = min(other["lines"], 60)
