@@ -12,7 +12,7 @@ from typing import Final
 
 AUTOGROUP = "/proc/self/autogroup"
 _NICE: Final = 10
-_YIELDING: Final = 19
+_YIELDING: Final = 15
 _USUAL: Final = 0
 
 
@@ -27,16 +27,21 @@ class Priority:
     def __init__(self, autogroup: str = AUTOGROUP) -> None:
         self._autogroup = autogroup
         self._wanted: int | None = None
+        self._has_yielded = False
         with contextlib.suppress(OSError):
             os.nice(_NICE)
 
     def yield_to_traffic(self) -> None:
-        """Take what others leave."""
-        self._want(_YIELDING)
+        """Take little while others want much. Costs nothing when it is done already."""
+        if not self._has_yielded:
+            self._has_yielded = True
+            self._want(_YIELDING)
 
     def finish(self) -> None:
         """Take a share like others: the traffic is over, and somebody may wait for the log."""
-        self._want(_USUAL)
+        if self._has_yielded:
+            self._has_yielded = False
+            self._want(_USUAL)
 
     def settle(self) -> None:
         """Try again what the kernel refused: it takes ten such wishes a second from all users."""

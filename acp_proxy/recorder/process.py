@@ -81,8 +81,6 @@ class _Recorder:
         self._journal = journal
         self._priority = priority
         self._wake = wake
-        if wake is not None:
-            priority.yield_to_traffic()
         self._proxy_gone = wake is None
         self._last_news = time.monotonic()
         self._impatient_since: float | None = None
@@ -127,6 +125,8 @@ class _Recorder:
                     break
                 if not records:
                     writing.settle()
+                if not gone:  # only now: a machine so busy that we get nothing should have a log
+                    self._priority.yield_to_traffic()
                 self._wait()
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))

@@ -116,15 +116,12 @@ def query(*words: str, **more: Any) -> dict[str, Any]:
 
 QUERIES = (
     query("connections", "--json"),
-    query("messages"),
     query("export", "--stream", "client"),
-    query("export", "--stream", "agent"),
     query("export", "--stream", "stderr"),
-    query("state", "--json"),
     query("search", "smorgas"),
     query("verify"),
 )
-"""Questions that have an answer after ``run``."""
+"""Questions that have an answer after ``run``; few, since each starts a program."""
 
 
 def assert_transparent(done: Done) -> None:
@@ -136,12 +133,12 @@ def assert_answered(answers: Sequence[Done]) -> None:
     """Fail unless QUERIES were answered, and rightly."""
     for done in answers:
         assert (done.code, done.err) == (0, b""), done
-    connections, messages, client, agent, stderr, *_ = answers
+    connections, client, stderr, found, _ = answers
     [connection] = json.loads(connections.out)
     assert (connection["status"], connection["exitCode"]) == ("exited", 3)
     assert connection["command"] == AGENT
-    assert b"session/prompt" in messages.out
-    assert (client.out, agent.out, stderr.out) == (SAID.encode(), SAID.encode(), TROUBLE)
+    assert (client.out, stderr.out) == (SAID.encode(), TROUBLE)
+    assert b"prompt" in found.out
 
 
 def assert_plain(done: Done) -> None:

@@ -36,7 +36,7 @@ def wishes(file: Path, *, own_session: bool) -> str:
 def test_it_yields_until_it_finishes(tmp_path: Path) -> None:
     (tmp_path / "autogroup").write_text("as it was")
 
-    assert wishes(tmp_path / "autogroup", own_session=True) == "19 19 0"
+    assert wishes(tmp_path / "autogroup", own_session=True) == "15 15 0"
 
 
 def test_a_session_of_others_is_left_alone(tmp_path: Path) -> None:
@@ -70,6 +70,6 @@ def test_a_recorder_yields_while_its_proxy_runs(tmp_path: Path) -> None:
         process.stdout.wait_count(6)
         [recorder] = wait_until(log.recorders, "a recorder runs")
         group = Path(f"/proc/{recorder}/autogroup")
-        wait_until(lambda: group.read_text().split()[-1:] == ["19"], "it yields")
+        wait_until(lambda: group.read_text().split()[-1:] == ["15"], "it yields")
         process.close_stdin()
         assert process.wait() == 0
