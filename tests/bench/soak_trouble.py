@@ -36,6 +36,8 @@ COMMANDS = (
 )
 _LONG_LINE_KB = 256 * 1024
 """What a line of 20 MB takes while it is parsed."""
+PATIENCE_S = 600
+"""How long a command may take where all the rest of the soak has the processor, too."""
 Stop = threading.Event
 Complain = Callable[[str], None]
 
@@ -104,9 +106,9 @@ class Readers:
             command = chance.choice(COMMANDS)
             words = [str(CONSOLE_SCRIPT), *command.split(), "--log", str(chance.choice(logs()))]
             try:
-                done = subprocess.run(words, capture_output=True, timeout=120, check=False)
+                done = subprocess.run(words, capture_output=True, timeout=PATIENCE_S, check=False)
             except subprocess.TimeoutExpired:
-                self._complain(f"{command}: no answer within 120 s")
+                self._complain(f"{command}: no answer within {PATIENCE_S} s")
                 continue
             self.asked += 1
             if b"Traceback" in done.stderr or done.returncode not in {0, 1}:
@@ -139,7 +141,7 @@ def settle(log: Path, complain: Complain, limit_s: float = 150) -> None:
     end = time.monotonic() + limit_s
     while True:
         command = [str(CONSOLE_SCRIPT), "connections", "--log", str(log)]
-        done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
         if not done.stderr:
             return
         if time.monotonic() > end:
