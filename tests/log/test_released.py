@@ -5,6 +5,8 @@ README.md in ``released/`` says what they hold and how each was made.
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,18 @@ def test_it_answers_unmigrated_and_migrated_as_a_fresh_import(step: str, tmp_pat
     assert answers(log) == expected, "rebuilt"
     hits = ("search", SPOKEN, "--limit", 100)
     assert document(*hits, "--log", log) == document(*hits, "--log", tmp_path / "new.db")
+
+
+def test_sqlite_utils_brings_it_up_to_date_as_the_program_does(step: str, tmp_path: Path) -> None:
+    log, _ = unpack(step, tmp_path / "one")
+    other, _ = unpack(step, tmp_path / "other")
+    migrations = str(schema.history_path().parent)
+    command = [sys.executable, "-m", "sqlite_utils", "migrate", str(log), migrations]
+    subprocess.run(command, check=True, capture_output=True)
+    invoke("log", "migrate", "--log", other)
+
+    assert schema_of(log) == schema_of(other)
+    assert schema.applied_steps(str(log)) == schema.applied_steps(str(other))
 
 
 def test_search_says_what_is_missing_until_it_is_rebuilt(step: str, tmp_path: Path) -> None:
