@@ -177,10 +177,17 @@ def migrate(log: str | None, as_json: bool) -> None:
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]
+        with open_recording(where) as recording:
+            behind = recording.without_derived()
     if as_json:
-        click.echo(dumps({"applied": done}))
+        click.echo(dumps({"applied": done, "toReindex": behind}))
         return
     click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+    if behind:
+        click.echo(
+            f"{count(behind, 'connection')} of an older acp-proxy: no texts for search, and state "
+            "that is computed when asked for; mend it with: acp-proxy log reindex"
+        )
 
 
 @log.command()

@@ -35,6 +35,20 @@ _INSERT_TEXT = (
     "WHERE last_seq <> excluded.last_seq OR text <> excluded.text"
 )
 _ONLY = "AND part IN (SELECT value FROM json_each(?)) "
+_APPLIED = (
+    "(SELECT julianday(applied_at) FROM _sqlite_migrations "
+    "WHERE migration_set = 'acp_proxy' AND name = '%s')"
+)
+_STATE_MADE, _TEXTS_MADE = _APPLIED % "m0002_state", _APPLIED % "m0003_search"
+_AS_ONE_DAYS = 10 / 86400  # a new log gets all steps at once
+# Checkpoints and tables say of themselves that they are kept; texts came later and do not.
+_HAS_TEXTS = (
+    f"SELECT {_TEXTS_MADE} - {_STATE_MADE} < {_AS_ONE_DAYS} "
+    f"OR c.added_ns > ({_TEXTS_MADE} - 2440587.5) * 86400e9 "
+    "OR EXISTS (SELECT 1 FROM texts WHERE connection_id = c.id) "
+    "OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.connection_id = c.id "
+    "AND (m.session_id IS NOT NULL OR m.stream_code = 2)) FROM connections c WHERE c.id = ?"
+)
 _PARTS = (
     "SELECT part, seq, since, head, tail, {crcs} FROM checkpoint_parts "
     "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? {only}"
@@ -80,10 +94,12 @@ class DerivedReader:
         self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
-        """Tell whether checkpoints and tables of a connection are kept, in this version."""
+        """Tell whether checkpoints, tables and texts of a connection are kept, in this version."""
         with schema.explaining(self._path):
             rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
-            return any(derived == version for (derived,) in rows)
+            return any(derived == version for (derived,) in rows) and any(
+                has_texts for (has_texts,) in self._ask(_HAS_TEXTS, connection_id)
+            )
 
     def checkpoint(
         self,
