@@ -45,6 +45,7 @@ def run_proxy(
     log: str | None = None,
     label: str | None = None,
     redact_at_rest: bool = False,
+    keep: str | None = None,
 ) -> "NoReturn":
     """Stand between the client on our three descriptors and an agent; record; end as it ends.
 
@@ -56,6 +57,8 @@ def run_proxy(
         log: Path of the log; None for the default (``log.place``).
         label: A text to find the connection by.
         redact_at_rest: Let the recorder blank secrets before it writes (docs/redaction.md).
+        keep: What the log is to keep, as ``log.retention.parse_keep`` reads it; the recorder deletes
+            the rest when this connection has ended.
 
     Raises:
         AgentError: The agent cannot be started. That is recorded too.
@@ -63,12 +66,16 @@ def run_proxy(
     """
     stdio.fill_missing()
     before = signals.take_over()
+    asked: Facts = {"redact": 1} if redact_at_rest else {}
+    asked |= {
+        name: value for name, value in (("label", label), ("keep", keep)) if value is not None
+    }
     try:
         agent = agents.start(command, before)
     except AgentError as error:
-        _record_failure(error, _start_facts(command, log, label, redact_at_rest))
+        _record_failure(error, _start_facts(command, log) | asked)
         raise
-    _Connection(agent, _start_facts(command, log, label, redact_at_rest)).run()
+    _Connection(agent, _start_facts(command, log) | asked).run()
 
 
 class _Connection:
@@ -100,6 +107,7 @@ class _Connection:
             drains=True,
         )
         self._stderr = StderrPump(agent.stderr, stdio.STDERR, gone, self._record(Stream.STDERR))
+        self._recorder: subprocess.Popen[bytes] | None = None
 
     def run(self) -> "NoReturn":
         """Copy until the agent has ended, then end like it."""
@@ -127,6 +135,8 @@ class _Connection:
             self._note({"event": "stderr dropped", "bytes": self._stderr.dropped})
         if self._journal is not None:
             self._journal.close(status)
+        if self._recorder is not None:
+            handover.hurry(self._recorder)
         agents.exit_like(status)
 
     def _take_signal(self, signum: int) -> None:
@@ -178,9 +188,10 @@ class _Connection:
     def _start_recorder(self) -> "subprocess.Popen[bytes] | None":
         if self._journal is None:
             return None
+        self._recorder = None
         with contextlib.suppress(OSError):
-            return handover.start_recorder(self._journal.path, self._wake_reader)
-        return None
+            self._recorder = handover.start_recorder(self._journal.path, self._wake_reader)
+        return self._recorder
 
     def _record(self, stream: Stream) -> "Callable[[bytes], object]":
         journal = self._journal
@@ -212,14 +223,12 @@ class _Connection:
         stdio.let_go(stdio.STDOUT)
 
 
-def _start_facts(
-    command: "Sequence[str]", log: str | None, label: str | None, redact: bool
-) -> "Facts":
+def _start_facts(command: "Sequence[str]", log: str | None) -> "Facts":
     try:
         cwd = os.getcwd()
     except OSError:  # somebody deleted it
         cwd = ""
-    facts: Facts = {
+    return {
         "event": "start",
         "uuid": _new_uuid(),
         "log": _place(log),
@@ -229,11 +238,6 @@ def _start_facts(
         "proxy_pid": os.getpid(),
         "version": __version__,
     }
-    if label is not None:
-        facts["label"] = label
-    if redact:
-        facts["redact"] = 1
-    return facts
 
 
 def _place(log: str | None) -> str:

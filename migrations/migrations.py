@@ -251,3 +251,46 @@ ALTER TABLE checkpoints ADD COLUMN parts INTEGER;
 ALTER TABLE checkpoint_parts ADD COLUMN head_crc INTEGER;
 ALTER TABLE checkpoint_parts ADD COLUMN tail_crc INTEGER;
 """)
+
+
+@migrations()
+def m0005_compaction(db: "Database") -> None:
+    """Add room for frames that are stored compressed, and what is said of connections deleted."""
+    db.executescript("""
+CREATE TABLE packs (
+    frame_id INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    frames INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    connection_id INTEGER GENERATED ALWAYS AS (frame_id >> 32) VIRTUAL,
+    seq INTEGER GENERATED ALWAYS AS (frame_id & 4294967295) VIRTUAL
+) STRICT;
+CREATE UNIQUE INDEX packs_by_frame ON packs (frame_id, part);
+
+ALTER TABLE checkpoint_parts ADD COLUMN packed INTEGER;
+CREATE TABLE dictionaries (
+    connection_id INTEGER PRIMARY KEY REFERENCES connections(id),
+    data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE pruned (
+    connection_id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL,
+    added_ns INTEGER NOT NULL,
+    frames INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    pruned_ns INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    finished INTEGER NOT NULL
+) STRICT;
+
+DROP VIEW wire;
+CREATE VIEW wire AS
+SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m.session_update,
+    m.tool_call_id, m.terminal_id, m.request_seq, m.duration_ns, m.error_code, m.flags, m.reason,
+    m.batch_index, m.bytes, f.offset, f.time_ns, f.elapsed_ns,
+    CASE WHEN length(f.raw) > 0 THEN f.raw END AS raw
+FROM messages m JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq;
+""")

@@ -228,6 +228,7 @@ def test_every_table_and_column_is_described(log: Path) -> None:
     text = page("log.md")
     derived = ("messages", *TABLES, "texts", "search", "checkpoints", "checkpoint_parts")
     headings = {name: f"Table `{name}`" for name in ("connections", "frames", *derived)}
+    headings |= {name: f"Table `{name}`" for name in ("packs", "dictionaries", "pruned")}
     headings["_sqlite_migrations"] = "The schema's steps"
     found = columns(log)
     view = found.pop("wire")
@@ -314,8 +315,10 @@ def test_the_streams_come_back_as_the_documents_say(log: Path) -> None:
     names: dict[str, Any] = {}
     exec(code, names)
 
-    for stream in STREAMS:
-        assert names["stream"](str(log), 1, stream) == ask(log, "export", "--stream", stream)
+    for command in ("verify", "compact"):
+        ask(log, command, "1")
+        for stream in STREAMS:
+            assert names["stream"](str(log), 1, stream) == ask(log, "export", "--stream", stream)
 
 
 def test_the_python_examples_do_what_they_say(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:

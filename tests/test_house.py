@@ -46,14 +46,14 @@ def _loaded_by(code: str) -> set[str]:
 def test_reading_needs_neither_trio_nor_click_nor_sqlite_utils() -> None:
     loaded = _loaded_by("from acp_proxy import *; import acp_proxy.recording")
 
-    assert loaded.isdisjoint({"trio", "click", "sqlite_utils"})
+    assert loaded.isdisjoint({"trio", "click", "sqlite_utils", "zstandard"})
 
 
 def test_the_agent_is_started_before_anything_slow_is_imported() -> None:
     loaded = _loaded_by("import acp_proxy.cli.run, acp_proxy.proxy")
 
     assert loaded.isdisjoint(
-        {"trio", "click", "sqlite_utils", "sqlite3", "orjson", "json", "platformdirs", "tabulate"}
+        {"trio", "click", "sqlite_utils", "sqlite3", "orjson", "json", "platformdirs", "zstandard"}
     )
 
 

@@ -33,6 +33,8 @@ _COMMANDS = {
     "export": "acp_proxy.cli.export:export",
     "import": "acp_proxy.cli.import_file:import_file",
     "verify": "acp_proxy.cli.verify:verify",
+    "prune": "acp_proxy.cli.prune:prune",
+    "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
     "demo": "acp_proxy.cli.demo:demo",
 }

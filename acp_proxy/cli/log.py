@@ -1,19 +1,29 @@
 """``acp-proxy log``: the log's file itself."""
 
 import os
+import time
 from typing import Any
 
 import click
 
-from acp_proxy.cli.options import failing_plainly, json_option, log_option, opened
+from acp_proxy.cli.options import (
+    echo_page,
+    failing_plainly,
+    json_option,
+    log_option,
+    opened,
+    warn_of,
+)
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
 from acp_proxy.log.place import log_path
+from acp_proxy.log.space import survey
 from acp_proxy.recorder.leftovers import Waiting, running, settle
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
+from acp_proxy.views.space import space_document, space_parts
 from acp_proxy.views.tables import command_text
 from acp_proxy.views.units import count, size
 
@@ -37,7 +47,7 @@ def path(log: str | None, as_json: bool) -> None:
 @log_option
 @json_option
 def info(log: str | None, as_json: bool) -> None:
-    """Print size, contents, schema, and which journals wait and why."""
+    """Print size, growth, contents, schema, and which journals wait and why."""
     with failing_plainly():
         where = log_path(log)
     facts = _facts(where, settle(where))
@@ -53,6 +63,8 @@ def info(log: str | None, as_json: bool) -> None:
                 f"{count(facts['frames'], 'frame')}, {count(facts['messages'], 'message')}"
             )
         click.echo(f"schema:       {', '.join(facts['steps']) or 'none'}")
+        if facts["space"] is not None:
+            echo_page(*space_parts(facts["space"]))
     else:
         click.echo("size:         nothing recorded yet")
     if facts["problem"]:
@@ -83,6 +95,7 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
         "connections": None,
         "frames": None,
         "messages": None,
+        "space": None,
         "steps": [],
         "knownSteps": list(schema.STEPS),
         "problem": unwritable,
@@ -107,9 +120,51 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
             with open_recording(where) as recording:
                 facts |= recording.counts()
                 facts["size"] = recording.size()
+            facts["space"] = space_document(survey(where, now_ns=time.time_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
     return facts
+
+
+def _ratio(where: str) -> float | None:
+    """Return how large what is not compacted yet would be if it were, as a part."""
+    from acp_proxy.log.compaction import sampled_ratio, standings
+
+    packed = standings(where)
+    with open_recording(where) as recording:
+        rows = [row for row in recording.connections() if row.status != "running"]
+    todo = [row for row in rows if row.id not in packed]
+    todo.sort(key=lambda row: -sum(row.streams.values()))
+    return sampled_ratio(where, [row.id for row in todo])
+
+
+@log.command()
+@log_option
+@click.option(
+    "--incremental", is_flag=True, help="Make it a log that gives space back without a long lock."
+)
+@json_option
+def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
+    """Give the free space of the log back to the disk.
+
+    The file is made anew: some seconds for each GB, with room for it twice beside it
+    meanwhile. Recorders wait in their journals; conversations do not notice. With
+    --incremental this is the last time: space is given back bit by bit from then on.
+    """
+    from acp_proxy.log.pruning import prune
+    from acp_proxy.log.upkeep import Upkeep
+    from acp_proxy.log.vacuum import vacuum as give_back
+    from acp_proxy.views.upkeep import vacuumed_document, vacuumed_page
+
+    with failing_plainly():
+        where = log_path(log)
+        warn_of(settle(where))
+        open_recording(where).close()  # refuses one that is not there, rather than making it
+        with Upkeep(where) as upkeep:
+            prune(upkeep, (), "")  # completes what was interrupted
+            done = give_back(upkeep, make_incremental=incremental)
+        warn_of(settle(where))
+    click.echo(dumps(vacuumed_document(done)) if as_json else vacuumed_page(done))
 
 
 @log.command()
@@ -122,10 +177,17 @@ def migrate(log: str | None, as_json: bool) -> None:
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]
+        with open_recording(where) as recording:
+            behind = recording.without_derived()
     if as_json:
-        click.echo(dumps({"applied": done}))
+        click.echo(dumps({"applied": done, "toReindex": behind}))
         return
     click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+    if behind:
+        click.echo(
+            f"{count(behind, 'connection')} of an older acp-proxy: no texts for search, and state "
+            "that is computed when asked for; mend it with: acp-proxy log reindex"
+        )
 
 
 @log.command()
@@ -153,6 +215,7 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
         for row in rows:
             if row.id not in busy:
                 reindex_connection(recording.path, row.id)
+        _compact_again(recording.path, [row.id for row in rows if row.id not in busy])
     if as_json:
         done = [row.id for row in rows if row.id not in busy]
         click.echo(dumps({"reindexed": done, "running": busy}))
@@ -160,3 +223,15 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     click.echo(f"reindexed: {count(len(rows) - len(busy), 'connection')}")
     if busy:
         click.echo(f"left alone, still running: {', '.join(map(str, busy))}")
+
+
+def _compact_again(path: str, ids: list[int]) -> None:
+    """Compact the checkpoints that were built anew of connections that are compacted."""
+    from acp_proxy.log.compaction import compact, standings
+    from acp_proxy.log.upkeep import Upkeep
+
+    packed = standings(path)
+    if todo := [id_ for id_ in ids if id_ in packed]:
+        with Upkeep(path) as upkeep:
+            for id_ in todo:
+                compact(upkeep, id_)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 OFF_VARIABLE = "ACP_PROXY_OFF"
-_VALUED = ("--log", "--label")
+KEEP_VARIABLE = "ACP_PROXY_KEEP"
+_VALUED = ("--log", "--label", "--keep")
 _REDACT = "--redact-at-rest"
 
 
@@ -22,6 +23,7 @@ class Asked(NamedTuple):
     log: str | None
     label: str | None
     redact_at_rest: bool = False
+    keep: str | None = None
 
 
 def read_plainly(arguments: "Sequence[str]") -> Asked | None:
@@ -48,9 +50,20 @@ def read_plainly(arguments: "Sequence[str]") -> Asked | None:
         values[name] = value if equals else arguments[at + 1]
         at += 1 if equals else 2
     command = list(arguments[at:])
-    if not command:
+    keep = values.get("--keep")
+    if not command or (keep is not None and not _is_keep(keep)):
         return None
-    return Asked(command, values.get("--log"), values.get("--label"), _REDACT in values)
+    return Asked(command, values.get("--log"), values.get("--label"), _REDACT in values, keep)
+
+
+def _is_keep(text: str) -> bool:
+    from acp_proxy.log.retention import parse_keep
+
+    try:
+        parse_keep(text)
+    except ValueError:
+        return False
+    return True
 
 
 def start(asked: Asked) -> "NoReturn":
@@ -61,7 +74,11 @@ def start(asked: Asked) -> "NoReturn":
 
     try:
         run_proxy(
-            asked.command, log=asked.log, label=asked.label, redact_at_rest=asked.redact_at_rest
+            asked.command,
+            log=asked.log,
+            label=asked.label,
+            redact_at_rest=asked.redact_at_rest,
+            keep=asked.keep or os.environ.get(KEEP_VARIABLE) or None,
         )
     except AgentError as error:
         _fail(error)

@@ -4,6 +4,16 @@ import click
 
 from acp_proxy.cli import run as run_module
 from acp_proxy.cli.options import log_option
+from acp_proxy.log.retention import parse_keep
+
+
+def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        try:
+            parse_keep(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return value
 
 
 @click.command(
@@ -14,10 +24,23 @@ from acp_proxy.cli.options import log_option
 @click.option(
     "--redact-at-rest", is_flag=True, help="Blank secrets before they are written into the log."
 )
+@click.option(
+    "--keep",
+    metavar="LIMIT",
+    callback=_checked,
+    help="At the end delete from the log what is older (30d), or the oldest when it is larger (2G), "
+    "or both (30d,2G); default: $ACP_PROXY_KEEP.",
+)
 @click.argument(
     "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
 )
-def run(log: str | None, label: str | None, redact_at_rest: bool, command: tuple[str, ...]) -> None:
+def run(
+    log: str | None,
+    label: str | None,
+    redact_at_rest: bool,
+    keep: str | None,
+    command: tuple[str, ...],
+) -> None:
     """Start an agent and record its conversation with the client that started us.
 
     Put this before the agent's command wherever your client's settings name it:
@@ -31,4 +54,4 @@ def run(log: str | None, label: str | None, redact_at_rest: bool, command: tuple
     ACP_PROXY_OFF=1 in the environment the agent takes this process's place and
     nothing is recorded.
     """  # noqa: D301 - click wants a real backspace
-    run_module.start(run_module.Asked(command, log, label, redact_at_rest))
+    run_module.start(run_module.Asked(command, log, label, redact_at_rest, keep))

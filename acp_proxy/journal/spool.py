@@ -103,6 +103,11 @@ def waiting(log: str) -> list[str]:
     return sorted(_journals(log), key=_made)
 
 
+def uuid_of(path: str) -> str:
+    """Return whose a journal is."""
+    return os.path.basename(path)
+
+
 def log_of(path: str, told: str | None) -> str | None:
     """Return the log that a journal is for; None when what it tells cannot be.
 

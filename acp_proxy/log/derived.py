@@ -13,6 +13,7 @@ from acp_proxy.log import schema
 from acp_proxy.log.checksums import add as _add
 from acp_proxy.log.checksums import finished as _finished
 from acp_proxy.log.checksums import of_part as _of_part
+from acp_proxy.log.parts import PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
@@ -34,6 +35,20 @@ _INSERT_TEXT = (
     "WHERE last_seq <> excluded.last_seq OR text <> excluded.text"
 )
 _ONLY = "AND part IN (SELECT value FROM json_each(?)) "
+_APPLIED = (
+    "(SELECT julianday(applied_at) FROM _sqlite_migrations "
+    "WHERE migration_set = 'acp_proxy' AND name = '%s')"
+)
+_STATE_MADE, _TEXTS_MADE = _APPLIED % "m0002_state", _APPLIED % "m0003_search"
+_AS_ONE_DAYS = 10 / 86400  # a new log gets all steps at once
+# Checkpoints and tables say of themselves that they are kept; texts came later and do not.
+_HAS_TEXTS = (
+    f"SELECT {_TEXTS_MADE} - {_STATE_MADE} < {_AS_ONE_DAYS} "
+    f"OR c.added_ns > ({_TEXTS_MADE} - 2440587.5) * 86400e9 "
+    "OR EXISTS (SELECT 1 FROM texts WHERE connection_id = c.id) "
+    "OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.connection_id = c.id "
+    "AND (m.session_id IS NOT NULL OR m.stream_code = 2)) FROM connections c WHERE c.id = ?"
+)
 _PARTS = (
     "SELECT part, seq, since, head, tail, {crcs} FROM checkpoint_parts "
     "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? {only}"
@@ -72,13 +87,19 @@ class DerivedReader:
         self._db = db
         is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
         self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
+        self._crcs += (
+            ", packed" if schema.has_column(db, "checkpoint_parts", "packed") else ", NULL"
+        )
+        self._unpacker = PartUnpacker(db)
         self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
-        """Tell whether checkpoints and tables of a connection are kept, in this version."""
+        """Tell whether checkpoints, tables and texts of a connection are kept, in this version."""
         with schema.explaining(self._path):
             rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
-            return any(derived == version for (derived,) in rows)
+            return any(derived == version for (derived,) in rows) and any(
+                has_texts for (has_texts,) in self._ask(_HAS_TEXTS, connection_id)
+            )
 
     def checkpoint(
         self,
@@ -155,7 +176,8 @@ class DerivedReader:
         tails: list[bytes] = []
         sql = _PARTS.format(crcs=self._crcs, only="" if only is None else _ONLY)
         wanted = () if only is None else (json.dumps(sorted(only)),)
-        for row in self._ask(sql, connection_id, seq, *wanted):
+        for stored in self._ask(sql, connection_id, seq, *wanted):
+            row = stored[:-1] if stored[-1] is None else self._plain(connection_id, stored)
             if not _is_sound(row):
                 return []
             part, _, since, head, tail, _, _ = row
@@ -191,8 +213,16 @@ class DerivedReader:
         )
         with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
-                for row in self._ask(one, id_):
+                for stored in self._ask(one, id_):
+                    row = self._plain(connection_id, stored)
                     yield row[: 5 if _is_sound(row) else 4]
+
+    def _plain(self, connection_id: int, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a row of parts as it was before it was compacted, without the last column."""
+        part, seq, since, head, tail, head_crc, tail_crc, packed = row
+        if packed is not None:
+            head, tail = self._unpacker.plain(connection_id, packed, head, tail)
+        return part, seq, since, head, tail, head_crc, tail_crc
 
     def sessions(self, connection_id: int) -> "Iterator[SessionRow]":
         """Yield the sessions of a connection in the order of their first mention."""

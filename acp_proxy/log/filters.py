@@ -4,12 +4,15 @@ import json
 from typing import Any, NamedTuple
 
 from acp_proxy.log.rows import KINDS, STREAMS, as_stored
+from acp_proxy.log.unpacking import FUNCTION
 
 _ODD = f"(m.flags IS NOT NULL OR m.kind_code = {KINDS.index('invalid')})"
 _UNANSWERED = (
     f"m.kind_code = {KINDS.index('request')} AND NOT EXISTS (SELECT 1 FROM messages a WHERE "
     "a.connection_id = m.connection_id AND a.request_seq = m.seq AND a.seq <= ?)"
 )
+
+_RAW = f"CASE WHEN length(f.raw) > 0 THEN f.raw ELSE {FUNCTION}(f.id) END"
 
 
 class MessageFilter(NamedTuple):
@@ -73,7 +76,7 @@ def conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
             values.append(as_stored(value) if isinstance(value, str) else value)
     if wanted.grep is not None:
         needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
-        parts.append("(" + " OR ".join(["instr(f.raw, ?)"] * len(needles)) + ")")
+        parts.append("(" + " OR ".join([f"instr({_RAW}, ?)"] * len(needles)) + ")")
         values.extend(sorted(needles))
     if wanted.unanswered:
         parts.append(_UNANSWERED)

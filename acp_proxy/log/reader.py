@@ -4,24 +4,27 @@ import contextlib
 import json
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.log import checksums, schema
 from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter, conditions
+from acp_proxy.log.gone import told_of
 from acp_proxy.log.rows import (
-    KINDS,
     STREAMS,
     ConnectionRow,
     FrameRow,
     IndexRow,
     MessageRow,
+    connection_row,
     frame_id,
+    message_row,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.log.sparse import Needed, needed
 from acp_proxy.log.tables import Tables
+from acp_proxy.log.unpacking import Unpacker
 from acp_proxy.wire.framing import LONGEST
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ _LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
+_MOVES = 3
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
 
 
@@ -51,6 +55,7 @@ class LogReader:
         self.path = path
         self._db = schema.open_for_reading(path)
         self._crc = "crc" if schema.has_column(self._db, "frames", "crc") else "NULL AS crc"
+        self._packs = Unpacker(path, self._db)
         self.derived = DerivedReader(path, self._db)
 
     def __enter__(self) -> "LogReader":
@@ -103,14 +108,15 @@ class LogReader:
             raise QueryError(f'"{text}" begins more than one uuid in {self.path}; give more of it')
         if text == "latest":
             raise QueryError(f"{self.path} holds no connection yet; record one with: acp-proxy run")
-        raise QueryError(f'no connection "{text}" in {self.path}; acp-proxy connections lists them')
+        why = told_of(self._db, text) or "acp-proxy connections lists them"
+        raise QueryError(f'no connection "{text}" in {self.path}; {why}')
 
     def _connections(self, rest: str, *values: object) -> "Iterator[ConnectionRow]":
         with schema.explaining(self.path):
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
             for row in cursor:
-                yield _connection_row(row)
+                yield connection_row(row)
 
     def frames(
         self,
@@ -140,10 +146,14 @@ class LogReader:
                 (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
             ):
                 _, code, offset, time_ns, elapsed_ns, raw, size, id_, crc = row
+                if size == 0:
+                    raw, size = self._packs.begin_of(id_, KEPT_RAW, _PREFIX, checked=checked)
                 if checked and crc is not None and len(raw) == size:
                     begin = checksums.of_frame(id_, code, offset, time_ns, elapsed_ns)
                     self._check(id_, checksums.add(raw, begin), crc)
-                yield FrameRow(row[0], STREAMS[code], *row[2:])
+                yield FrameRow(
+                    row[0], STREAMS[code], offset, time_ns, elapsed_ns, raw, size, id_, crc
+                )
 
     def _check(self, id_: int, checksum: int, crc: int) -> None:
         if checksums.finished(checksum) != crc:
@@ -167,15 +177,26 @@ class LogReader:
             yield frame.raw
             return
         checksum = frame.checksum()
-        with (
-            schema.explaining(self.path),
-            self._db.blobopen("frames", "raw", frame.id, readonly=True) as blob,
-        ):
-            while piece := blob.read(_PIECE):
+        with schema.explaining(self.path):
+            for piece in self._long_pieces(frame.id, checked):
                 checksum = checksums.add(piece, checksum)
                 yield piece
         if checked and frame.crc is not None:
             self._check(frame.id, checksum, frame.crc)
+
+    def _long_pieces(self, id_: int, checked: bool) -> "Iterator[bytes]":
+        """Yield the bytes of a frame from its row or from packs; somebody may move them meanwhile."""
+        for _ in range(_MOVES):
+            found = False
+            with self._db.blobopen("frames", "raw", id_, readonly=True) as blob:
+                while piece := blob.read(_PIECE):
+                    found = True
+                    yield piece
+            for piece in () if found else self._packs.pieces(id_, checked=checked):
+                found = True
+                yield piece
+            if found:
+                return
 
     def index(self, connection_id: int) -> "Iterator[tuple[int, IndexRow]]":
         """Yield seq and index of the messages of a connection in order, as they are stored."""
@@ -221,13 +242,15 @@ class LogReader:
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
         limit = -1 if wanted.limit is None else wanted.limit
-        with schema.explaining(self.path):
+        with schema.explaining(self.path), self._packs.telling():
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
+                if size == 0:
+                    kept, size = self._packs.begin_of(id_, raw, raw) if raw else (b"", 1)
                 if crc is not None and len(kept) == size:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
-                yield _message_row([*cells, kept])
+                yield message_row([*cells, kept])
 
     def tables(self, connection_id: int, version: int) -> Tables | None:
         """Return the tables of a connection's state.
@@ -353,34 +376,3 @@ class LogReader:
             for suffix in ("", "-wal")
             if os.path.exists(self.path + suffix)
         )
-
-
-def _connection_row(row: sqlite3.Row) -> ConnectionRow:
-    def names(who: str) -> dict[str, str]:
-        return {
-            key: row[f"{who}_{key}"]
-            for key in ("name", "title", "version")
-            if row[f"{who}_{key}"] is not None
-        }
-
-    same = (
-        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "added_ns", "started_ns",
-        "ended_ns", "duration_ns", "status", "exit_code", "signal", "protocol_version", "frames",
-        "messages", "facts",
-    )  # fmt: skip
-    return ConnectionRow(
-        **{name: row[name] for name in same},
-        command=None if row["command"] is None else json.loads(row["command"]),
-        client=names("client"),
-        agent=names("agent"),
-        streams={stream: row[f"{stream}_bytes"] for stream in STREAMS},
-        sha256={stream: row[f"{stream}_sha256"] for stream in STREAMS},
-        gaps=json.loads(row["gaps"]),
-        notes=json.loads(row["notes"]),
-    )
-
-
-def _message_row(cells: list[Any]) -> MessageRow:
-    cells[4], cells[5] = STREAMS[cells[4]], KINDS[cells[5]]
-    cells[16] = tuple((cells[16] or "").split())
-    return MessageRow(*cells)

@@ -18,7 +18,7 @@ from acp_proxy.errors import LogError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = ("m0001_recording", "m0002_state", "m0003_search", "m0004_checksums")
+STEPS = ("m0001_recording", "m0002_state", "m0003_search", "m0004_checksums", "m0005_compaction")
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000

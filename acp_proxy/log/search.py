@@ -103,7 +103,8 @@ def _query(words: str) -> str:
 
 
 def _conditions(wanted: SearchFilter) -> tuple[str, list[Any]]:
-    parts: list[str] = []
+    # A connection that is being deleted leaves its texts behind for a while.
+    parts = ["EXISTS (SELECT 1 FROM connections c WHERE c.id = t.connection_id)"]
     values: list[Any] = []
     for sql, value in (
         ("t.connection_id = ?", wanted.connection_id),

@@ -1,11 +1,11 @@
 """Counting in SQL: how many messages of each kind, how many bytes, how long answers took."""
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from acp_proxy.log import schema
 from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.rows import KINDS, STREAMS
+from acp_proxy.wire.exact_json import parse_exactly
 
 if TYPE_CHECKING:
     import sqlite3
@@ -243,6 +243,6 @@ class Statistics:
 def _usage(
     _first_seq: int, session_id: str, used: int | None, size: int | None, cost: str | None
 ) -> dict[str, Any]:
-    paid = None if cost is None else json.loads(cost)
+    paid = None if cost is None else parse_exactly(cost.encode()).value  # 1.10 is not 1.1
     told = {"sessionId": session_id, "used": used, "size": size, "cost": paid}
     return {name: value for name, value in told.items() if value is not None}

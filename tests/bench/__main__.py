@@ -14,7 +14,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.bench import logsize, memory, queries, recorder, roundtrip, startup, states, stream
+from tests.bench import (
+    compaction,
+    logsize,
+    memory,
+    queries,
+    recorder,
+    roundtrip,
+    startup,
+    states,
+    stream,
+)
 from tests.bench.report import Row, machine, table
 from tests.bench.routes import CONSOLE_SCRIPT, ROUTES, BenchError, Settings, end_recorders
 
@@ -26,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "queries": queries.measure,
     "states": states.measure,
     "logsize": logsize.measure,
+    "compaction": compaction.measure,
     "memory": memory.measure,
 }
 

@@ -25,6 +25,7 @@ RELEASED = {
     "m0002_state": "a409d9b47b7865ec",
     "m0003_search": "384eda577ad72e2d",
     "m0004_checksums": "8df7997c0031ae3c",
+    "m0005_compaction": "efbf7eab5a7e4499",
 }
 """The hash of each step's SQL: released steps are frozen. Add to this, never change it."""
 

@@ -47,6 +47,9 @@ def _text(state: State) -> str:
     return state_text(state_document(state, 1))
 
 
+UPKEEP = ("packs", "dictionaries", "pruned")
+
+
 def _imported(log: Path, said: Said) -> None:
     frames = (ImportedFrame(side.value, raw + b"\n", None, None) for side, raw in said)
     import_connection(str(log), "uuid-1", {}, frames)
@@ -202,7 +205,7 @@ def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dens
         "ALTER TABLE frames DROP COLUMN crc",
         *(
             f"DROP TABLE {table}"
-            for table in ("texts", "search", "checkpoints", "checkpoint_parts", *TABLES)
+            for table in ("texts", "search", "checkpoints", "checkpoint_parts", *TABLES, *UPKEEP)
         ),
         "DELETE FROM _sqlite_migrations WHERE name > 'm0002'",
     )

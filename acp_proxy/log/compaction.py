@@ -1,0 +1,258 @@
+"""Compacting connections, and undoing it: frames into packs, a slice at a time.
+
+A slice writes packs and takes the bytes out of the rows of the frames in them, in one
+transaction; so at any moment each frame's bytes are in one of the two places, and
+whoever was killed in the middle goes on by doing the same again. A pack is unpacked and
+compared before the bytes that it replaces go.
+"""
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from acp_proxy.errors import LogError
+from acp_proxy.log import parts, schema
+from acp_proxy.log.packing import PACK_BYTES, PIECE_BYTES, BadPackError, pack, unpack
+from acp_proxy.log.rewriting import rewrite
+from acp_proxy.log.rows import frame_id
+from acp_proxy.log.upkeep import has_ended
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_proxy.log.upkeep import Upkeep
+
+_MOST_FRAMES = 4096
+_SEQ = frame_id(1, 0) - 1
+_SAMPLES = 8
+_OF = "BETWEEN ? AND ?"
+_SIZES = f"SELECT id, length(raw) FROM frames WHERE id {_OF} ORDER BY id"
+_RAWS = f"SELECT id, raw FROM frames WHERE id {_OF} ORDER BY id"
+_IDS = f"SELECT id FROM frames WHERE id {_OF} ORDER BY id"
+_INSERT = "INSERT INTO packs (frame_id, part, frames, bytes, data) VALUES (?, ?, ?, ?, ?)"
+_NEXT = (
+    f"SELECT frame_id, data FROM packs WHERE frame_id {_OF} AND part = 0 ORDER BY frame_id LIMIT 1"
+)
+_PIECES = "SELECT data FROM packs WHERE frame_id = ? ORDER BY part"
+
+
+class Standing(NamedTuple):
+    """How much of a connection is compacted.
+
+    Attributes:
+        frames: How many of its frames are.
+        bytes: What these were.
+        packed_bytes: What they are now.
+
+    """
+
+    frames: int
+    bytes: int
+    packed_bytes: int
+
+
+def standings(path: str) -> dict[int, Standing]:
+    """Return how much of each connection is compacted, of those of which anything is.
+
+    Raises:
+        LogError: The log cannot be read.
+
+    """
+    with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
+        if not schema.has_column(db, "packs", "bytes"):  # an older log
+            return {}
+        rows = db.execute(
+            "SELECT frame_id >> 32, sum(frames), sum(bytes), sum(length(data)) FROM packs GROUP BY 1"
+        )
+        return {id_: Standing(*numbers) for id_, *numbers in rows}
+
+
+def sampled_ratio(path: str, connection_ids: "Sequence[int]") -> float | None:
+    """Return how large packs of connections would be, as a part of their frames; a few ms.
+
+    Packs some of their frames, and throws that away. None when there are none to pack.
+
+    Raises:
+        LogError: The log cannot be read.
+
+    """
+    plain = packed = 0
+    with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
+        for id_ in connection_ids[:_SAMPLES]:
+            first, last = _range(id_)
+            [(middle,)] = db.execute(
+                "SELECT frames / 2 FROM connections WHERE id = ?", (id_,)
+            ).fetchall() or [(0,)]
+            frames = []
+            size = 0
+            for key, raw in db.execute(_RAWS, (first + middle, last)):
+                frames.append((key & _SEQ, len(raw), raw))
+                size += len(raw)
+                if size >= PACK_BYTES or len(frames) == _MOST_FRAMES:
+                    break
+            if size:
+                plain += size
+                packed += len(pack(frames))
+    return packed / plain if plain else None
+
+
+def compact(upkeep: "Upkeep", connection_id: int) -> None:
+    """Compact a connection that has ended.
+
+    Raises:
+        LogError: The log cannot be written, or the connection cannot be compacted.
+
+    """
+    parts.compact(upkeep, connection_id)  # first: when all frames are in packs all is done
+    upkeep.in_slices(_Compacting(upkeep, connection_id).step)
+
+
+def undo(upkeep: "Upkeep", connection_id: int) -> None:
+    """Store a connection's frames as they were before they were compacted.
+
+    Raises:
+        LogError: The log cannot be written, or a pack is damaged; what can be read is undone.
+
+    """
+    parts.undo(upkeep, connection_id)
+    undoing = _Undoing(upkeep, connection_id)
+    upkeep.in_slices(undoing.step)
+    if undoing.damaged:
+        raise LogError(
+            f"damaged packs of connection {connection_id}: {undoing.damaged}; the rest is undone",
+            "acp-proxy verify lists what is damaged",
+        )
+
+
+def _range(connection_id: int) -> tuple[int, int]:
+    return frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1
+
+
+class _Compacting:
+    """One connection's frames on their way into packs; amounts are KiB."""
+
+    def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
+        self._db = upkeep.db
+        self._id = connection_id
+        self._next, self._last = _range(connection_id)
+
+    def step(self, amount: int) -> int:
+        if not has_ended(self._db, self._id):
+            return 0
+        done = 0
+        emptied: list[tuple[bytes, int]] = []
+        for run in self._runs(amount * 1024):
+            if run.size > PACK_BYTES:
+                self._pack_long(run)
+            else:
+                self._pack(run)
+            emptied += ((b"", id_) for (id_,) in self._db.execute(_IDS, (run.first, run.last)))
+            done += run.size
+        rewrite(self._db, "frames", ("raw",), emptied)
+        return -(-done // 1024)
+
+    def _runs(self, most: int) -> list["_Run"]:
+        """Return what goes into a pack each, about so many bytes of it.
+
+        What is compacted already, by somebody who was killed, ends a run: a frame is looked
+        for in the last pack that begins before it.
+        """
+        runs: list[_Run] = []
+        run: _Run | None = None
+        total = 0
+        begin, self._next = self._next, self._last + 1
+        for id_, size in self._db.execute(_SIZES, (begin, self._last)):
+            if run is not None and not run.takes(size):
+                runs.append(run)
+                run = None
+                if total >= most:
+                    self._next = id_
+                    break
+            if size:
+                total += size
+                run = _Run(id_, id_, size, 1) if run is None else run.with_frame(id_, size)
+        if run is not None:
+            runs.append(run)
+        return runs
+
+    def _pack(self, run: "_Run") -> None:
+        frames = [
+            (id_ & _SEQ, len(raw), raw)
+            for id_, raw in self._db.execute(_RAWS, (run.first, run.last))
+        ]
+        data = pack(frames)
+        if unpack(data) != ([frame[:2] for frame in frames], b"".join(raw for *_, raw in frames)):
+            raise LogError("frames do not come out of a pack as they went in", "tell its makers")
+        self._db.execute(_INSERT, (run.first, 0, run.frames, run.size, data))
+
+    def _pack_long(self, run: "_Run") -> None:
+        """Put a frame too long to be held into packs of its own."""
+        with self._db.blobopen("frames", "raw", run.first, readonly=True) as blob:
+            part = 0
+            while piece := blob.read(PIECE_BYTES):
+                data = pack([(run.first & _SEQ, run.size, piece)])
+                if unpack(data)[1] != piece:
+                    raise LogError("a frame does not come out of a pack", "tell its makers")
+                self._db.execute(_INSERT, (run.first, part, int(part == 0), len(piece), data))
+                part += 1
+
+
+class _Run(NamedTuple):
+    """Frames that follow each other: their keys, their bytes, how many they are."""
+
+    first: int
+    last: int
+    size: int
+    frames: int
+
+    def takes(self, size: int) -> bool:
+        """Tell whether a frame of so many bytes may follow; one without any is in a pack already."""
+        return 0 < size <= PACK_BYTES - self.size and self.frames < _MOST_FRAMES
+
+    def with_frame(self, id_: int, size: int) -> "_Run":
+        return _Run(self.first, id_, self.size + size, self.frames + 1)
+
+
+class _Undoing:
+    """One connection's frames on their way back; amounts are KiB."""
+
+    def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
+        self._db = upkeep.db
+        self._id = connection_id
+        self._next, self._last = _range(connection_id)
+        self.damaged = 0
+
+    def step(self, amount: int) -> int:
+        done = 0
+        while done < amount and has_ended(self._db, self._id):
+            row = self._db.execute(_NEXT, (self._next, self._last)).fetchone()
+            if row is None:
+                break
+            first, data = row
+            self._next = first + 1
+            try:
+                sizes, raw = unpack(data)
+                self._restore(first, sizes, raw)
+            except BadPackError:
+                self.damaged += 1
+            done += 1 + len(data) // 128
+        return done
+
+    def _restore(self, first: int, sizes: list[tuple[int, int]], raw: bytes) -> None:
+        if sum(size for _, size in sizes) > len(raw):
+            self._restore_long(first, sizes[0][1])
+        else:
+            begin = 0
+            base = first & ~_SEQ
+            rows = []
+            for seq, size in sizes:
+                rows.append((raw[begin : begin + size], base | seq))
+                begin += size
+            rewrite(self._db, "frames", ("raw",), rows)
+        self._db.execute("DELETE FROM packs WHERE frame_id = ?", (first,))
+
+    def _restore_long(self, first: int, size: int) -> None:
+        pieces = self._db.execute(_PIECES, (first,))
+        self._db.execute("UPDATE frames SET raw = zeroblob(?) WHERE id = ?", (size, first))
+        with self._db.blobopen("frames", "raw", first) as blob:
+            for (data,) in pieces:
+                blob.write(unpack(data)[1])

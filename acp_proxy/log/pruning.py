@@ -1,0 +1,216 @@
+"""Deleting connections from a log, safely beside whoever records and reads.
+
+Theory of operation. The first transaction takes the connection's row out and writes one
+into ``pruned``: from then on nobody finds the connection, so nobody sees half of it. What
+belongs to it goes in slices afterwards. Whoever was killed in between left a row in
+``pruned`` that says so, and the next one to prune or vacuum goes on there.
+"""
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from acp_proxy.journal import spool
+from acp_proxy.log import schema, space
+from acp_proxy.log.gone import Pruned, unfinished
+from acp_proxy.log.retention import Candidate
+from acp_proxy.log.rows import frame_id
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from acp_proxy.log.upkeep import Upkeep
+
+_KEYED_BY_FRAME = {"frames": "id", "packs": "frame_id"}
+_APART = {"connections", "pruned"}
+_MERGE_PAGES = 64
+_MERGED_WHEN = 2
+"""FTS5 says so of a merge that found nothing to do: fewer changes than this."""
+
+
+class Freed(NamedTuple):
+    """What a pruning came to.
+
+    Attributes:
+        gone: The connections that went.
+        bytes: By how much what the file holds has become less.
+        completed: Connections that somebody had left half deleted.
+
+    """
+
+    gone: list[Candidate]
+    bytes: int
+    completed: list[int]
+
+
+class Survey(NamedTuple):
+    """What a log holds, for whoever chooses what goes.
+
+    Attributes:
+        candidates: All its connections, with why one may not go.
+        used_bytes: What all of it takes.
+        unfinished: Connections that are half deleted.
+
+    """
+
+    candidates: list[Candidate]
+    used_bytes: int
+    unfinished: list[Pruned]
+
+
+def survey(path: str) -> Survey:
+    """Return what a log holds.
+
+    Raises:
+        LogError: It cannot be read.
+
+    """
+    with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
+        return Survey(_candidates(db, path), space.pages(db).used, unfinished(db))
+
+
+def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
+    shares = space.shares(db)
+    rows = db.execute(
+        "SELECT status, id, uuid, added_ns, max(added_ns, coalesce(ended_ns, 0)), frames, messages "
+        "FROM connections"
+    ).fetchall()
+    # Asked after the log: a journal that has gone by now was in the log, all of it, before.
+    waiting = {spool.uuid_of(journal) for journal in spool.waiting(path)}
+    return [
+        Candidate(
+            id_,
+            uuid,
+            added_ns,
+            last_ns,
+            frames,
+            messages,
+            shares.get(id_, 0),
+            _why_it_stays(status, waits=uuid in waiting),
+        )
+        for status, id_, uuid, added_ns, last_ns, frames, messages in rows
+    ]
+
+
+def _why_it_stays(status: str, *, waits: bool) -> str | None:
+    if status == "running":
+        return "it is running"
+    return "its journal waits to be recorded" if waits else None
+
+
+def prune(
+    upkeep: "Upkeep", going: "Sequence[Candidate]", why: str, *, thoroughly: bool = True
+) -> Freed:
+    """Delete connections, and what others left half deleted.
+
+    Args:
+        upkeep: The log.
+        going: Which. One that runs by now stays.
+        why: Who wants it, for ``pruned``.
+        thoroughly: Whether their words are to go from the full-text index now: takes as long as the
+            index is large. Else they go bit by bit, when it grows.
+
+    Raises:
+        LogError: The log cannot be written. What was deleted stays deleted.
+
+    """
+    before = upkeep.used_bytes()
+    completed = [one.connection_id for one in unfinished(upkeep.db)]
+    for id_ in completed:
+        _delete_rest(upkeep, id_)
+    gone = []
+    for one in going:
+        if _take_out(upkeep, one, why):
+            _delete_rest(upkeep, one.id)
+            gone.append(one)
+    if thoroughly and (gone or completed):
+        _merge_index(upkeep)
+    return Freed(gone, max(0, before - upkeep.used_bytes()), completed)
+
+
+def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
+    """Take a connection's row out, unless it runs or has gone by now."""
+    with upkeep.transaction():
+        cursor = upkeep.db.execute(
+            "DELETE FROM connections WHERE id = ? AND uuid = ? AND status <> 'running'",
+            (one.id, one.uuid),
+        )
+        if cursor.rowcount == 0:
+            return False
+        upkeep.db.execute(
+            f"INSERT INTO pruned ({', '.join(Pruned._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            (
+                one.id,
+                one.uuid,
+                one.added_ns,
+                one.frames,
+                one.messages,
+                one.bytes,
+                time.time_ns(),
+                why,
+            ),
+        )
+    return True
+
+
+def _delete_rest(upkeep: "Upkeep", connection_id: int) -> None:
+    for table, key in _tables(upkeep.db).items():
+        if table in _KEYED_BY_FRAME:
+            where = f"{key} BETWEEN {frame_id(connection_id, 0)} AND {frame_id(connection_id + 1, 0) - 1}"
+        else:
+            where = f"connection_id = {connection_id}"
+        sql = f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {where} LIMIT ?)"
+
+        def step(amount: int, sql: str = sql) -> int:
+            return upkeep.db.execute(sql, (amount,)).rowcount
+
+        upkeep.in_slices(step)
+    with upkeep.transaction():
+        upkeep.db.execute(
+            "UPDATE pruned SET finished = 1 WHERE connection_id = ?", (connection_id,)
+        )
+
+
+def _tables(db: "sqlite3.Connection") -> dict[str, str]:
+    """Return the tables in which connections have rows, and the columns of their keys.
+
+    All that have a ``connection_id``: also those that some later step will add.
+    """
+    names = db.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+    ).fetchall()
+    found = {}
+    for (name,) in names:
+        columns = db.execute(f"PRAGMA table_xinfo({name})").fetchall()
+        if name in _APART or not any(column[1] == "connection_id" for column in columns):
+            continue
+        keys = sorted((column[5], column[1]) for column in columns if column[5])
+        if name in _KEYED_BY_FRAME:
+            found[name] = _KEYED_BY_FRAME[name]
+        elif _is_without_rowid(db, name):
+            found[name] = ", ".join(key for _, key in keys)
+        else:
+            found[name] = "rowid"
+    return found
+
+
+def _is_without_rowid(db: "sqlite3.Connection", table: str) -> bool:
+    [(sql,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
+    return "WITHOUT ROWID" in sql
+
+
+def _merge_index(upkeep: "Upkeep") -> None:
+    """Take out of the full-text index what its deleted texts left there, page by page."""
+    db = upkeep.db
+    merge = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
+    pages = -_MERGE_PAGES  # the first begins to merge all, the others go on
+
+    def step(_: int) -> int:
+        nonlocal pages
+        before = db.total_changes
+        db.execute(merge, (pages,))
+        pages = _MERGE_PAGES
+        return int(db.total_changes - before >= _MERGED_WHEN)
+
+    upkeep.in_slices(step)
