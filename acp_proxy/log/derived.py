@@ -138,23 +138,29 @@ class DerivedReader:
     def session_heads(self, connection_id: int, seq: int) -> "Iterator[tuple[int, bytes]]":
         """Yield the parts that are sessions, and their heads, as they were at a checkpoint."""
         sql = (
-            "SELECT part, max(seq), head FROM checkpoint_parts WHERE connection_id = ? "
-            "AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
+            f"SELECT part, max(seq), since, head, NULL, {self._crcs} FROM checkpoint_parts "
+            "WHERE connection_id = ? AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
         )
         with schema.explaining(self._path):
-            for part, _, head in self._ask(sql, connection_id, seq):
+            for stored in list(self._ask(sql, connection_id, seq)):
+                part, _, _, head, *_ = self._plain(connection_id, stored)
                 if head is not None:
                     yield part, head
 
     def parts_beginning(
         self, connection_id: int, seq: int, span: tuple[int, int], heads: "Iterable[bytes]"
     ) -> list[int]:
-        """Return the parts of a span whose heads begin with one of some texts; with any, if none."""
+        """Return the parts of a span whose heads begin with one of some texts; with any, if none.
+
+        And all that are compacted: it cannot be seen how these begin.
+        """
         values: list[Any] = [connection_id, seq, *span]
         beginnings = []
         for head in heads:
             beginnings.append("head BETWEEN ? AND ?")
             values += (head, head + b"\xff")
+        if beginnings and self._crcs.endswith(" packed"):
+            beginnings.append("packed IS NOT NULL")
         condition = f"AND ({' OR '.join(beginnings)})" if beginnings else ""
         sql = (
             "SELECT DISTINCT part FROM checkpoint_parts WHERE connection_id = ? AND seq <= ? "
