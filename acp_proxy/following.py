@@ -14,13 +14,15 @@ from acp_proxy.wire.framing import Frame
 from acp_proxy.wire.jsonrpc import Direction, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow, MessageRow
 
 _HANDSHAKE = 100
 """So many messages at a connection's beginning are always read: they tell the version."""
+_MANY = 20_000
+"""Of more messages only those are read that fit, and that are needed to understand these."""
 
 
 class Told(NamedTuple):
@@ -45,6 +47,7 @@ class Following:
         self.seq = 0
         self._log = log
         self._decoder = Decoder()
+        self._newest: tuple[list[int], int] | None = None
         self._frame_seq = 0
         self._frame: list[Message] = []
 
@@ -78,26 +81,60 @@ class Following:
 
         """
         with self._log.snapshot():
-            fitting = None
-            if wanted != ALL_MESSAGES:
-                new = wanted._replace(since_seq=self.seq + 1)
-                rows = self._log.messages(self.connection_id, new, raw=0)
-                fitting = {row.seq for row in rows}
-            for told in self._read(MessageFilter(since_seq=self.seq + 1)):
-                yield told if fitting is None else told._replace(fits=told.row.seq in fitting)
+            if wanted == ALL_MESSAGES:
+                yield from self._read(MessageFilter(since_seq=self.seq + 1))
+                return
+            fitting = self._fitting(wanted)
+            if self.connection().messages - self.seq > _MANY:
+                handshake = MessageFilter(since_seq=self.seq + 1, limit=_HANDSHAKE)
+                yield from self._marked(self._read(handshake), fitting)
+                yield from self._marked(self._read_needed(fitting), fitting)
+            yield from self._marked(self._read(MessageFilter(since_seq=self.seq + 1)), fitting)
+
+    def _marked(self, read: "Iterable[Told]", fitting: set[int]) -> "Iterator[Told]":
+        return (told._replace(fits=told.row.seq in fitting) for told in read)
+
+    def _fitting(self, wanted: MessageFilter) -> set[int]:
+        """Return the messages to come that fit; those that ``newest`` gave need not be looked for."""
+        known, upto = self._newest or ([], self.seq)
+        self._newest = None
+        new = wanted._replace(since_seq=max(upto, self.seq) + 1)
+        rows = self._log.messages(self.connection_id, new, raw=0)
+        return {row.seq for row in rows} | {seq for seq in known if seq > self.seq}
+
+    def _read_needed(self, fitting: set[int]) -> "Iterator[Told]":
+        """Yield what fits, and what that needs, if the others can be passed over; else nothing."""
+        versions, last = self._decoder.versions, self.connection().messages
+        if not versions.is_settled:
+            return
+        restless = MessageFilter(update="tool_call", since_seq=self.seq + 1, limit=1)
+        if versions.agreed != 1 and any(self._log.messages(self.connection_id, restless, raw=0)):
+            return
+        fitting = {seq for seq in fitting if self.seq < seq <= last}
+        span = (self.seq + 1, last)
+        seqs, opens = self._log.needed(self.connection_id, span, fitting, updates=True)
+        if not opens:
+            yield from self._read(ALL_MESSAGES, seqs)
+            self.seq = last
 
     def newest(self, wanted: MessageFilter, count: int) -> list[int]:
-        """Return the seqs of the last messages that fit, the last one first."""
-        last = wanted._replace(limit=count)
+        """Return the seqs of the last messages that fit, the last one first.
+
+        To be called before anything was read; ``new`` is then spared to look for them.
+        """
+        upto = self.connection().messages
+        last = wanted._replace(limit=count, until_seq=min(upto, wanted.until_seq or upto))
         rows = self._log.messages(self.connection_id, last, raw=0, newest_first=True)
-        return [row.seq for row in rows]
+        seqs = [row.seq for row in rows]
+        self._newest = (seqs, upto)
+        return seqs
 
     def connection(self) -> "ConnectionRow":
         """Return the connection as it stands now."""
         return self._log.connection(self.connection_id)
 
-    def _read(self, wanted: MessageFilter) -> "Iterator[Told]":
-        for row in self._log.messages(self.connection_id, wanted, raw=KEPT_RAW):
+    def _read(self, wanted: MessageFilter, seqs: "Iterable[int] | None" = None) -> "Iterator[Told]":
+        for row in self._log.messages(self.connection_id, wanted, raw=KEPT_RAW, seqs=seqs):
             self._decoder.seq = row.seq - 1  # the log's own count, whatever was passed over
             yield Told(row, self._decoder.add(Direction(row.stream), self._message(row)))
             self.seq = row.seq

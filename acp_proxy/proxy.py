@@ -107,6 +107,7 @@ class _Connection:
             drains=True,
         )
         self._stderr = StderrPump(agent.stderr, stdio.STDERR, gone, self._record(Stream.STDERR))
+        self._recorder: subprocess.Popen[bytes] | None = None
 
     def run(self) -> "NoReturn":
         """Copy until the agent has ended, then end like it."""
@@ -134,6 +135,8 @@ class _Connection:
             self._note({"event": "stderr dropped", "bytes": self._stderr.dropped})
         if self._journal is not None:
             self._journal.close(status)
+        if self._recorder is not None:
+            handover.hurry(self._recorder)
         agents.exit_like(status)
 
     def _take_signal(self, signum: int) -> None:
@@ -185,9 +188,10 @@ class _Connection:
     def _start_recorder(self) -> "subprocess.Popen[bytes] | None":
         if self._journal is None:
             return None
+        self._recorder = None
         with contextlib.suppress(OSError):
-            return handover.start_recorder(self._journal.path, self._wake_reader)
-        return None
+            self._recorder = handover.start_recorder(self._journal.path, self._wake_reader)
+        return self._recorder
 
     def _record(self, stream: Stream) -> "Callable[[bytes], object]":
         journal = self._journal

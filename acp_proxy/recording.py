@@ -1,38 +1,33 @@
 """The read side of a log: connections, messages and frames, and whether the record is whole.
 
-Needs neither trio, click nor sqlite_utils. Writing is the recorder's.
+Needs neither trio, click nor sqlite_utils. Writing is the recorder's. What only some
+questions need (states, redaction, verifying) is imported when they are asked: most
+commands list rows, and the time until they have begun is most of theirs.
 """
+# ruff: noqa: PLC0415 - see above
 
-import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import QueryError
-from acp_proxy.events.decoder import Decoder
-from acp_proxy.events.index import messages_of
-from acp_proxy.events.vocabulary import ConnectionEnded
-from acp_proxy.following import Following
 from acp_proxy.log.filters import MessageFilter
-from acp_proxy.log.follow import LogWatch
 from acp_proxy.log.reader import LogReader
-from acp_proxy.log.rows import ENDED, ConnectionRow, FrameRow, MessageRow, SessionRow
+from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
-from acp_proxy.log.statistics import Statistics
-from acp_proxy.state.fold import State
-from acp_proxy.state.snapshot import VERSION, BadSnapshotError, restore
-from acp_proxy.summaries import session_rows
-from acp_proxy.verifying import problems_of
+from acp_proxy.state.version import VERSION
 from acp_proxy.views.jsonlines import header_line
-from acp_proxy.views.points import Point, parse_point
-from acp_proxy.wire.framing import Frame
-from acp_proxy.wire.jsonrpc import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from acp_proxy.events.event import Event
+    from acp_proxy.following import Following
+    from acp_proxy.log.follow import LogWatch
     from acp_proxy.log.search import Hit
+    from acp_proxy.log.statistics import Statistics
+    from acp_proxy.log.tables import Tables
     from acp_proxy.redaction.redactor import Redactor
+    from acp_proxy.state.fold import State
 
 __all__ = [
     "ConnectionRow",
@@ -166,7 +161,7 @@ class Recording:
 
     def redactor(self, connection: str | int = "latest") -> "Redactor":
         """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
-        from acp_proxy.redaction.redactor import Redactor  # noqa: PLC0415 - its patterns take time
+        from acp_proxy.redaction.redactor import Redactor
 
         row = self._log.connection(connection)
         redactor = Redactor()
@@ -178,32 +173,51 @@ class Recording:
         for frame in self._log.frames(row.id):
             yield frame.seq, frame.stream, b"".join(self._log.pieces(frame))
 
-    def state(self, connection: str | int = "latest", *, at: int | None = None) -> State:
+    def state(
+        self,
+        connection: str | int = "latest",
+        *,
+        at: int | None = None,
+        sessions: "Collection[str] | None" = None,
+        things: "Collection[str] | None" = None,
+    ) -> "State":
         """Return what was true just after a message.
 
         Begins with the last checkpoint before it, so that it takes the same anywhere; in a
         log without checkpoints all messages up to that one are folded, some 10 µs each.
+        Of a large state a part is much cheaper.
 
         Args:
             connection: Of which connection.
             at: The message's seq; default: the last.
+            sessions: Only these.
+            things: Of each session only these, beside what it tells of itself: ``tool_calls``,
+                ``terminals``, ``permissions``, ``turns``.
 
         Raises:
             QueryError: There is no such connection, or no message of that seq.
 
         """
+        from acp_proxy.state.partial import Wanted
+        from acp_proxy.states import state_at
+
         with self._log.snapshot():
             row, last = self._span(connection, at)
-            state, decoder = self._start(row.id, last)
-            for events in self._events(row.id, decoder, last):
-                for event in events:
-                    state.apply(event)
-        if last == row.messages and row.status in ENDED:
-            state.apply(ConnectionEnded(state.seq, None, None, ()))
-        return state
+            return state_at(self._log, row, last, Wanted(sessions, things))
+
+    def tables(self, connection: str | int) -> "Tables | None":
+        """Return the tables of a connection's latest state, which tell at once where to look.
+
+        None when the log has them not.
+        """
+        return self._log.tables(self._log.connection(connection).id, VERSION)
 
     def steps(
-        self, connection: str | int = "latest", *, since: int = 1, at: int | None = None
+        self,
+        connection: str | int = "latest",
+        *,
+        since: int = 1,
+        at: int | None = None,
     ) -> "Iterator[tuple[State, list[Event]]]":
         """Yield the state just after each message up to one, with the events of that message.
 
@@ -216,18 +230,38 @@ class Recording:
             at: The last one; default: the last there is.
 
         """
+        from acp_proxy.states import steps
+
         with self._log.snapshot():
             row, last = self._span(connection, at)
-            state, decoder = self._start(row.id, min(since, last) - 1)
-            for events in self._events(row.id, decoder, last):
-                for event in events:
-                    state.apply(event)
-                if decoder.seq >= since:
-                    yield state, events
-        if last == row.messages and row.status in ENDED:
-            end = ConnectionEnded(state.seq, None, None, ())
-            state.apply(end)
-            yield state, [end]
+            yield from steps(self._log, row, since, last)
+
+    def steps_about(
+        self, connection: str | int, table: str, id_: str, *, at: int | None = None
+    ) -> "Iterator[tuple[State, list[Event]]]":
+        """Yield the steps that tell of one tool call or terminal (``tool_calls``, ``terminals``).
+
+        As ``steps``, from its first mention, with nothing in the state but things of that
+        kind; steps may be missing that do not change them.
+        """
+        from acp_proxy.states import steps_about
+
+        with self._log.snapshot():
+            row, last = self._span(connection, at)
+            yield from steps_about(self._log, row, last, table, id_)
+
+    def meaning(self, connection: str | int, seq: int) -> "list[Event]":
+        """Return the events that one message is, which what came before it decides.
+
+        Raises:
+            QueryError: There is no such connection, or no message of that seq.
+
+        """
+        from acp_proxy.states import meaning
+
+        with self._log.snapshot():
+            row, _ = self._span(connection, seq)
+            return meaning(self._log, row.id, seq)
 
     def sessions(self) -> "Iterator[SessionRow]":
         """Yield the sessions of all connections, those of the newest first.
@@ -238,6 +272,8 @@ class Recording:
             if self._log.derived.is_there(row.id, VERSION):
                 yield from self._log.derived.sessions(row.id)
             else:
+                from acp_proxy.summaries import session_rows
+
                 yield from session_rows(self.state(row.id), row.id)
 
     def search(
@@ -284,31 +320,9 @@ class Recording:
             QueryError: There is no such point.
 
         """
-        row = self._log.connection(connection)
-        try:
-            point = parse_point(str(at))
-        except ValueError as error:
-            raise QueryError(str(error)) from error
-        if point.kind == "seq":
-            seq = point.value
-        elif point.kind == "back":
-            seq = row.messages - point.value
-        else:
-            seq = self._seq_at(row, point)
-        if not 1 <= seq <= row.messages:
-            raise QueryError(
-                f'connection {row.id} has no message at "{at}"; it has 1 to {row.messages}'
-            )
-        return seq
+        from acp_proxy.states import resolve
 
-    def _seq_at(self, row: ConnectionRow, point: Point) -> int:
-        clock = "elapsed_ns" if point.kind == "elapsed" else "time_ns"
-        later = self._log.first_after(row.id, **{clock: point.value})
-        if later is not None:
-            return later - 1
-        if not self._log.is_timed(row.id, clock):
-            raise QueryError(f"connection {row.id} has no such times; give a SEQ")
-        return row.messages
+        return resolve(self._log, self._log.connection(connection), str(at))
 
     def times(self, connection: str | int, seqs: "Iterable[int]") -> dict[int, int | None]:
         """Return when messages came, in ns since the connection began; None for unknown."""
@@ -334,26 +348,6 @@ class Recording:
             raise QueryError(f"connection {row.id} has no message {at}; it has 1 to {row.messages}")
         return row, row.messages if at is None else at
 
-    def _start(self, connection_id: int, seq: int) -> tuple[State, Decoder]:
-        """Return the state, and who goes on from there, at the last checkpoint up to a message."""
-        found = self._log.derived.checkpoint(connection_id, seq, VERSION)
-        if found is not None:
-            with contextlib.suppress(BadSnapshotError):
-                return restore(found.things, at_leisure=found.is_checked)
-        return State(), Decoder()
-
-    def _events(self, connection_id: int, decoder: Decoder, last: int) -> "Iterator[list[Event]]":
-        """Yield what each message after the decoder's means, up to the one of seq ``last``."""
-        for frame in self._log.frames(connection_id, from_seq=decoder.seq + 1):
-            decoder.seq = frame.seq - 1  # the log's own count, whatever is missing
-            direction = Direction(frame.stream)
-            for message in messages_of(
-                direction, Frame(frame.offset, frame.raw or b"", frame.size)
-            ):
-                if decoder.seq >= last:
-                    return
-                yield decoder.add(direction, message)
-
     def counts(self) -> dict[str, int]:
         """Return how many connections, frames and messages there are."""
         return self._log.counts()
@@ -369,18 +363,26 @@ class Recording:
         told, hashes must match, and what is derived must be what the frames give.
         """
         with self._log.snapshot():
+            from acp_proxy.verifying import problems_of
+
             return problems_of(self._log, connection)
 
-    def follow(self, connection: str | int) -> Following:
+    def follow(self, connection: str | int) -> "Following":
         """Return a connection to be read on and on while it grows."""
+        from acp_proxy.following import Following
+
         return Following(self._log, self._log.connection(connection).id)
 
-    def watch(self) -> LogWatch:
+    def watch(self) -> "LogWatch":
         """Return what tells, cheaply, that the log has grown; to be closed."""
+        from acp_proxy.log.follow import LogWatch
+
         return LogWatch(self.path)
 
-    def statistics(self) -> Statistics:
+    def statistics(self) -> "Statistics":
         """Return what counts messages in SQL; to be closed."""
+        from acp_proxy.log.statistics import Statistics
+
         return Statistics(self.path)
 
     def check_integrity(self) -> list[str]:

@@ -29,19 +29,24 @@ def diff(
     written: false is not 0, 1 is not 1.0. Exits with 1 when nothing changed.
     """
     from acp_proxy.views.changes import change_object, change_text, changes
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.state_json import as_it_is, state_document, state_text
 
     if len(points) != 2:  # noqa: PLR2004 - from and to
         raise click.UsageError("give --at twice: acp-proxy diff latest --at 10 --at 20")
     with opened(log) as recording:
         row = recording.connection(connection)
+        seqs = [recording.resolve(row.id, at) for at in points]
+        wanted = None if session is None else {session}
+        if session is None and (tables := recording.tables(row.id)) is not None:
+            wanted = tables.sessions_between(min(seqs), max(seqs))
         documents = [
             state_document(
-                recording.state(row.id, at=recording.resolve(row.id, at)), row.id, session
+                recording.state(row.id, at=seq, sessions=wanted), row.id, values=as_it_is
             )
-            for at in points
+            for seq in seqs
         ]
-    seqs = [document.pop("at") for document in documents]
+    for document in documents:
+        del document["at"]
     found = changes(*documents)
     if as_json:
         told = {"connection": row.id, "from": seqs[0], "to": seqs[1]}

@@ -20,8 +20,6 @@ from acp_proxy.log import schema
 from acp_proxy.log.place import log_path
 from acp_proxy.log.space import survey
 from acp_proxy.recorder.leftovers import Waiting, running, settle
-from acp_proxy.recorder.rewrite import rebuild_search
-from acp_proxy.recorder.rewrite import reindex as reindex_connection
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
@@ -179,10 +177,17 @@ def migrate(log: str | None, as_json: bool) -> None:
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]
+        with open_recording(where) as recording:
+            behind = recording.without_derived()
     if as_json:
-        click.echo(dumps({"applied": done}))
+        click.echo(dumps({"applied": done, "toReindex": behind}))
         return
     click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+    if behind:
+        click.echo(
+            f"{count(behind, 'connection')} of an older acp-proxy: no texts for search, and state "
+            "that is computed when asked for; mend it with: acp-proxy log reindex"
+        )
 
 
 @log.command()
@@ -195,6 +200,9 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     That is the index of messages, checkpoints, the state in tables, and the texts for
     search, whose index is made anew where all connections are.
     """
+    from acp_proxy.recorder.rewrite import rebuild_search
+    from acp_proxy.recorder.rewrite import reindex as reindex_connection
+
     with opened(log) as recording:
         rows = (
             list(recording.connections())

@@ -18,10 +18,11 @@ from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.log.tables import Tables
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
@@ -104,11 +105,32 @@ def warn_of(waiting: "Iterable[Waiting]") -> None:
 
 
 def state_at(
-    recording: Recording, connection: str, at: str | None
+    recording: Recording,
+    connection: str,
+    at: str | None,
+    session: str | None = None,
+    things: "Collection[str] | None" = None,
+    within: "Callable[[Tables, int], Collection[str]] | None" = None,
 ) -> "tuple[ConnectionRow, State]":
-    """Return a connection, and what was true on it at a point as people write it."""
+    """Return a connection, and what was true on it at a point as people write it.
+
+    Args:
+        recording: The log.
+        connection: Which.
+        at: The point; default: the last message.
+        session: Only this session.
+        things: Only these things (``Recording.state``).
+        within: Tells the only sessions that matter, from the tables and the message.
+
+    """
     row = recording.connection(connection)
-    return row, recording.state(row.id, at=None if at is None else recording.resolve(row.id, at))
+    seq = None if at is None else recording.resolve(row.id, at)
+    sessions: Collection[str] | None = None if session is None else [session]
+    tables = None if sessions is not None or within is None else recording.tables(row.id)
+    if tables is not None and within is not None and row.messages:
+        seq = row.messages if seq is None else seq
+        sessions = within(tables, seq)
+    return row, recording.state(row.id, at=seq, sessions=sessions, things=things)
 
 
 def last_seq(recording: Recording, connection: str | int, at: str | None) -> int:
@@ -176,6 +198,7 @@ def history_text(
     recording: Recording,
     connection: int,
     at: str | None,
+    thing: tuple[str, str],
     history: "Callable[[Iterable[tuple[State, list[Event]]]], Iterable[dict[str, Any]]]",
     *,
     as_json: bool,
@@ -186,6 +209,7 @@ def history_text(
         recording: The log.
         connection: Of which connection.
         at: Up to which point, as people write it.
+        thing: Its table in the log, and its id.
         history: Tells it from the steps up to there (``views.history``).
         as_json: Whether as a document instead of a page.
 
@@ -194,7 +218,7 @@ def history_text(
     from acp_proxy.views.state_json import state_text
 
     seq = last_seq(recording, connection, at)
-    found = list(history(recording.steps(connection, at=seq) if seq else ()))
+    found = list(history(recording.steps_about(connection, *thing, at=seq) if seq else ()))
     if not found:
         return None
     if as_json:

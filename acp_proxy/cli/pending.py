@@ -1,7 +1,7 @@
 """``acp-proxy pending``: who waits for whom."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,14 +14,23 @@ from acp_proxy.cli.options import (
     opened,
     state_at,
 )
+from acp_proxy.events.labels import FINAL_STATUSES
 from acp_proxy.log.rows import STREAMS
 
 if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
     from acp_proxy.views.pending import Clock, Seen
 
 _STDERR_LINES = 5
+# What is open, as the log's tables tell it.
+_OPEN: "tuple[tuple[str, dict[str, Any], dict[str, Any]], ...]" = (
+    ("tool_calls", {}, {"status": FINAL_STATUSES}),
+    ("terminals", {"exited": [0], "released": [0]}, {}),
+    ("permissions", {"status": ["pending"]}, {}),
+    ("sessions", {"activity": ["running", "requires_action"]}, {}),
+)
 
 
 @click.command()
@@ -56,22 +65,29 @@ def pending(connection: str, log: str | None, at: str | None, as_json: bool) -> 
 
 def _seen(recording: "Recording", connection: str, at: str | None) -> "Seen":
     from acp_proxy.views.pending import Seen
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
 
-    row, state = state_at(recording, connection, at)
+    def within(tables: "Tables", last: int) -> set[str]:
+        return set().union(*(tables.sessions_with(table, last, *told) for table, *told in _OPEN))
+
+    things = ["tool_calls", "terminals", "permissions"]
+    row, state = state_at(recording, connection, at, None, things, within)
     seq = state.seq
     newest = {
         message.stream: message
         for stream in STREAMS
+        if row.streams[stream]
         for message in recording.newest(row.id, stream, at=seq)
     }
     return Seen(
         row,
         at is None,
-        state_document(state, row.id),
+        state_document(state, row.id, values=as_it_is),
         list(recording.unanswered(row.id, at=seq)),
         newest,
-        recording.newest(row.id, "stderr", at=seq, limit=_STDERR_LINES),
+        recording.newest(row.id, "stderr", at=seq, limit=_STDERR_LINES)
+        if row.streams["stderr"]
+        else [],
         _clock(recording, row, seq, at),
     )
 

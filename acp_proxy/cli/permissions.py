@@ -1,5 +1,7 @@
 """``acp-proxy permissions``: what was asked, what was answered, and how long that took."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from acp_proxy.cli.options import (
@@ -12,6 +14,9 @@ from acp_proxy.cli.options import (
     session_option,
     state_at,
 )
+
+if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
 
 
 @click.command()
@@ -35,13 +40,17 @@ def permissions(
     fits.
     """
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import permissions_table
 
+    def within(tables: "Tables", seq: int) -> set[str]:
+        return tables.sessions_with("permissions", seq, {"status": ["pending"]}, {})
+
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
+        only = within if pending else None
+        row, state = state_at(recording, connection, at, session, ["permissions"], only)
         document = narrowed(
-            state_document(state, row.id, session),
+            state_document(state, row.id, values=as_it_is),
             "permissions",
             lambda permission: not pending or permission["status"] == "pending",
         )

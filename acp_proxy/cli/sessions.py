@@ -1,6 +1,7 @@
 """``acp-proxy sessions``: the sessions of a connection."""
 
 import sys
+from itertools import chain
 
 import click
 
@@ -11,6 +12,7 @@ from acp_proxy.cli.options import (
     log_option,
     opened,
     state_at,
+    write_bytes,
     write_json,
 )
 
@@ -35,17 +37,19 @@ def sessions(
     if of_all:
         _list_all(log, as_json=as_json)
         return
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.state_json import as_it_is, state_document, state_pieces
     from acp_proxy.views.state_tables import sessions_table
 
     with opened(log) as recording:
-        row, state = state_at(recording, connection or "latest", at)
-        document = state_document(state, row.id)
-    if as_json:
-        click.echo(state_text(document))
-    elif document["sessions"]:
-        echo_table(sessions_table(document))
-    if not document["sessions"]:
+        tables = None if as_json or at is not None else recording.tables(connection or "latest")
+        counted = None if tables is None else tables.counted()
+        things = None if counted is None else ()
+        row, state = state_at(recording, connection or "latest", at, things=things)
+        if as_json:
+            write_bytes(chain(state_pieces(state, row.id), [b"\n"]))
+        elif state.sessions:
+            echo_table(sessions_table(state_document(state, row.id, values=as_it_is), counted))
+    if not state.sessions:
         sys.exit(1)
 
 

@@ -17,7 +17,6 @@ from acp_proxy.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_proxy.events.event import Event
     from acp_proxy.recording import MessageRow, Recording
     from acp_proxy.redaction.redactor import Redactor
 
@@ -48,7 +47,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_jso
         if raw:
             write_bytes(pieces)
             return
-        other, events = _other(recording, row), _events(recording, row)
+        other, events = _other(recording, row), recording.meaning(row.connection_id, row.seq)
         if redactor is not None:
             row = _without_secrets(redactor, row)
             other = None if other is None else _without_secrets(redactor, other)
@@ -94,14 +93,3 @@ def _other(recording: "Recording", row: "MessageRow") -> "MessageRow | None":
     if row.request_seq is not None:
         return recording.message(row.connection_id, row.request_seq)
     return recording.answer_to(row) if row.kind == "request" else None
-
-
-def _events(recording: "Recording", row: "MessageRow") -> "list[Event]":
-    """Return what a message means, which what came before it decides."""
-    from acp_proxy.events.vocabulary import ConnectionEnded
-
-    meant: list[Event] = []
-    for _, events in recording.steps(row.connection_id, since=row.seq, at=row.seq):
-        if not isinstance(events[0], ConnectionEnded):  # that is of no message
-            meant = events
-    return meant

@@ -36,7 +36,7 @@ def state(
     from acp_proxy.views.state_json import state_pieces
 
     with opened(log) as recording:
-        row, found = state_at(recording, connection, at)
+        row, found = state_at(recording, connection, at, session)
     if as_json:
         write_bytes(chain(state_pieces(found, row.id, session), [b"\n"]))
     else:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from acp_proxy.state.fold import State
     from acp_proxy.views.stats import Counted
 
+_COUNTED = ("turns", "permissions", "tool_calls")
+
 
 @click.command()
 @connection_argument
@@ -57,7 +59,7 @@ def _counted(recording: "Recording", connection: str, at: str | None) -> "Counte
         else:
             last = recording.resolve(row.id, at)
         if things is None:  # an earlier point, or an older log
-            things = _things(recording.state(row.id, at=last) if last else None)
+            things = _things(recording.state(row.id, at=last, things=_COUNTED) if last else None)
         waits = numbers.waits(row.id, last)
         prompts = numbers.prompts(row.id, last)
         spans = call_spans(numbers.tool_calls(row.id, last), waits)

@@ -22,6 +22,7 @@ from acp_proxy.cli.options import (
 from acp_proxy.events.event import Owner
 
 if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
 
 
@@ -78,11 +79,14 @@ def _document(
     owner: str | None,
 ) -> dict[str, Any]:
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
 
-    row, state = state_at(recording, connection, at)
+    def within(tables: "Tables", seq: int) -> set[str]:
+        return tables.sessions_with("terminals", seq, {"terminal_id": [id_]}, {})
+
+    row, state = state_at(recording, connection, at, session, ["terminals"], within)
     document = narrowed(
-        state_document(state, row.id, session),
+        state_document(state, row.id, values=as_it_is),
         "terminals",
         lambda one: one["terminalId"] == id_ and owner in (None, one["owner"]),
     )
@@ -138,6 +142,7 @@ def _history(
         recording,
         number,
         at,
+        ("terminals", id_),
         lambda steps: terminal_history(steps, id_, session, owners),
         as_json=as_json,
     )

@@ -39,13 +39,13 @@ def terminals(
     and last changed it, TOOK the time between them. Exits with 1 when nothing fits.
     """
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import terminals_table
 
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
+        row, state = state_at(recording, connection, at, session, ["terminals"])
         document = narrowed(
-            state_document(state, row.id, session),
+            state_document(state, row.id, values=as_it_is),
             "terminals",
             lambda one: owner in (None, one["owner"]) and not (unfinished and "exitStatus" in one),
         )

@@ -52,15 +52,16 @@ def timeline(
     from acp_proxy.views.timeline_chart import DEFAULT_COLUMNS, chart
 
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
+        row, state = state_at(recording, connection, at, session, ["turns"])
         turns = windows(state, session)
         if not turns or (turn or 1) > len(turns):
             where = f"session {session}" if session is not None else f"connection {row.id}"
             has = f"; there are {len(turns)}" if turns else ""
             raise Failure(f"{where} has no {f'turn {turn}' if turn else 'turn'}{has}")
         window = turns[-1 if turn is None else turn - 1]
-        if window.end < state.seq:  # what is told again later, as history, is not of this turn
-            window = window.as_in(recording.state(row.id, at=window.end))
+        # Of its session alone, and as it was then: what is told again later is not of this turn.
+        whole = recording.state(row.id, at=window.end, sessions=[window.session.session_id])
+        window = window.as_in(whole)
         found = bars(window, _rows(recording, row.id, window))
         times = recording.times(row.id, seqs_of_bars(found) | {window.end})
     if as_json:

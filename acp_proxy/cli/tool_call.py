@@ -18,6 +18,7 @@ from acp_proxy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
     from acp_proxy.recording import Recording
 
 
@@ -43,7 +44,7 @@ def tool_call(
     is no such tool call.
     """
     from acp_proxy.views.parts import seqs_of
-    from acp_proxy.views.state_json import state_document, state_text
+    from acp_proxy.views.state_json import as_it_is, state_document, state_text
     from acp_proxy.views.thing_pages import tool_call_page, with_belongings
 
     connection, id_ = place_of(place, "tool call")
@@ -51,8 +52,13 @@ def tool_call(
         if history:
             click.echo(_history(recording, connection, at, id_, session, as_json=as_json))
             return
-        row, state = state_at(recording, connection, at)
-        document = with_belongings(state_document(state, row.id, session), id_)
+
+        def within(tables: "Tables", seq: int) -> set[str]:
+            return tables.sessions_with("tool_calls", seq, {"tool_call_id": [id_]}, {})
+
+        things = ["tool_calls", "permissions", "terminals"]
+        row, state = state_at(recording, connection, at, session, things, within)
+        document = with_belongings(state_document(state, row.id, values=as_it_is), id_)
         if not document["sessions"]:
             raise _nothing(row.id, id_)
         if as_json:
@@ -78,7 +84,12 @@ def _history(
 
     number = recording.connection(connection).id
     text = history_text(
-        recording, number, at, lambda steps: tool_call_history(steps, id_, session), as_json=as_json
+        recording,
+        number,
+        at,
+        ("tool_calls", id_),
+        lambda steps: tool_call_history(steps, id_, session),
+        as_json=as_json,
     )
     if text is None:
         raise _nothing(number, id_)

@@ -1,6 +1,6 @@
 """``acp-proxy tool-calls``: the tool calls of a connection."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from acp_proxy.cli.options import (
     state_at,
 )
 from acp_proxy.events.labels import FINAL_STATUSES
+
+if TYPE_CHECKING:
+    from acp_proxy.log.tables import Tables
 
 
 @click.command("tool-calls")
@@ -43,7 +46,7 @@ def tool_calls(
     fits.
     """
     from acp_proxy.views.parts import narrowed
-    from acp_proxy.views.state_json import state_document
+    from acp_proxy.views.state_json import as_it_is, state_document
     from acp_proxy.views.state_tables import tool_calls_table
 
     def fits(call: dict[str, Any]) -> bool:
@@ -53,7 +56,16 @@ def tool_calls(
             and not (unfinished and call["status"] in FINAL_STATUSES)
         )
 
+    equal = {
+        name: [word] for name, word in (("status", status), ("kind", kind)) if word is not None
+    }
+    unlike = {"status": FINAL_STATUSES} if unfinished else {}
+
+    def within(tables: "Tables", seq: int) -> set[str]:
+        return tables.sessions_with("tool_calls", seq, equal, unlike)
+
     with opened(log) as recording:
-        row, state = state_at(recording, connection, at)
-        document = narrowed(state_document(state, row.id, session), "toolCalls", fits)
+        only = within if equal or unlike else None
+        row, state = state_at(recording, connection, at, session, ["tool_calls"], only)
+        document = narrowed(state_document(state, row.id, values=as_it_is), "toolCalls", fits)
         list_things(recording, document, "toolCalls", tool_calls_table, as_json=as_json)

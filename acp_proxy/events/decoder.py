@@ -83,7 +83,9 @@ class Decoder:
         self._prompts: dict[str, dict[int, OpenRequest]] = {}  # the open ones, by session and seq
         self._read: dict[str, tuple[int, int]] = {}  # by session: as which version, up to which seq
         # Requests of arrays of which nothing is answered, by sender and first message.
-        self._batches: dict[tuple[Direction, int], list[OpenRequest]] = {}
+        self._batches: dict[Direction, dict[int, list[OpenRequest]]] = {
+            direction: {} for direction in Direction
+        }
 
     def add(self, direction: Direction, message: Message) -> list[Event]:
         """Return the events of the next message: one at least."""
@@ -108,7 +110,7 @@ class Decoder:
         if request.method == _PROMPT and request.session_id is not None:
             self._prompts.setdefault(request.session_id, {})[request.seq] = request
         if request.batch is not None:
-            self._batches.setdefault((request.sender, request.batch), []).append(request)
+            self._batches[request.sender].setdefault(request.batch, []).append(request)
 
     # Answers.
 
@@ -118,15 +120,16 @@ class Decoder:
             request = answered.request
             self._close(request)
             return read_answer(self.seq, message, request, direction, self.versions)
-        unanswered = (batch for batch in self._batches if batch[0] is not direction)
-        oldest = next(unanswered, None) if is_refusal(message) else None  # they are in order
+        asker = Direction.CLIENT if direction is Direction.AGENT else Direction.AGENT
+        batches = self._batches[asker]
+        oldest = next(iter(batches), None) if is_refusal(message) else None  # they are in order
         if oldest is None:
             return orphan(self.seq, message)
         events: list[Event] = []
-        for request in self._batches[oldest]:
+        for request in batches[oldest]:
             self._open.drop(request.sender, request.id, request)
             self._close(request)
-            events += refuse(self.seq, message, request, oldest[1], self.versions)
+            events += refuse(self.seq, message, request, oldest, self.versions)
         return events
 
     def _close(self, request: OpenRequest) -> None:
@@ -137,7 +140,7 @@ class Decoder:
             del self._prompts[session]
             self._read.pop(session, None)
         if request.batch is not None:
-            for member in self._batches.pop((request.sender, request.batch), ()):
+            for member in self._batches[request.sender].pop(request.batch, ()):
                 member.batch = None
 
     # Notifications.

@@ -48,6 +48,16 @@ class Versions:
         """The same, but 1 for an agent that speaks v1 whatever it answered."""
         return 1 if self.saw_tool_call else self.agreed
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether no update but a ``tool_call`` can change what others mean.
+
+        When version 1 was agreed on, not even that; until a connection is opened anew.
+        """
+        if self.negotiated is None:
+            return False
+        return self.agreed == 1 or (self.guessed == 2 and not self.saw_tool_call)  # noqa: PLR2004
+
     def negotiate(self, result: dict[str, Any]) -> int | str | None:
         """Take the version from a successful answer to ``initialize``; return it."""
         version = result.get("protocolVersion")

@@ -5,6 +5,7 @@ the state room's affair; here are rows. A log that has not these tables yet (mig
 m0001) has nothing of it.
 """
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from acp_proxy.log.parts import PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _INSERT_CHECKPOINT = (
     "INSERT INTO checkpoints (connection_id, seq, version, bytes, parts) VALUES (?, ?, ?, ?, ?)"
@@ -33,9 +34,25 @@ _INSERT_TEXT = (
     "DO UPDATE SET last_seq = excluded.last_seq, text = excluded.text "
     "WHERE last_seq <> excluded.last_seq OR text <> excluded.text"
 )
+_ONLY = "AND part IN (SELECT value FROM json_each(?)) "
+_APPLIED = (
+    "(SELECT julianday(applied_at) FROM _sqlite_migrations "
+    "WHERE migration_set = 'acp_proxy' AND name = '%s')"
+)
+_STATE_MADE, _TEXTS_MADE = _APPLIED % "m0002_state", _APPLIED % "m0003_search"
+_AS_ONE_DAYS = 10 / 86400  # a new log gets all steps at once
+# Checkpoints and tables say of themselves that they are kept; texts came later and do not.
+_HAS_TEXTS = (
+    f"SELECT {_TEXTS_MADE} - {_STATE_MADE} < {_AS_ONE_DAYS} "
+    f"OR c.added_ns > ({_TEXTS_MADE} - 2440587.5) * 86400e9 "
+    "OR EXISTS (SELECT 1 FROM texts WHERE connection_id = c.id) "
+    "OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.connection_id = c.id "
+    "AND (m.session_id IS NOT NULL OR m.stream_code = 2)) FROM connections c WHERE c.id = ?"
+)
 _PARTS = (
     "SELECT part, seq, since, head, tail, {crcs} FROM checkpoint_parts "
-    "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? ORDER BY part, seq"
+    "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? {only}"
+    "ORDER BY part, seq"
 )  # with another index SQLite would sort the bytes too
 
 
@@ -77,13 +94,29 @@ class DerivedReader:
         self._count = "parts" if is_summed else "NULL"
 
     def is_there(self, connection_id: int, version: int) -> bool:
-        """Tell whether checkpoints and tables of a connection are kept, in this version."""
+        """Tell whether checkpoints, tables and texts of a connection are kept, in this version."""
         with schema.explaining(self._path):
             rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
-            return any(derived == version for (derived,) in rows)
+            return any(derived == version for (derived,) in rows) and any(
+                has_texts for (has_texts,) in self._ask(_HAS_TEXTS, connection_id)
+            )
 
-    def checkpoint(self, connection_id: int, seq: int, version: int) -> StoredCheckpoint | None:
-        """Return the last checkpoint at or before a message, None when there is none."""
+    def checkpoint(
+        self,
+        connection_id: int,
+        seq: int,
+        version: int,
+        only: "Callable[[int], Iterable[int]] | None" = None,
+    ) -> StoredCheckpoint | None:
+        """Return the last checkpoint at or before a message, None when there is none.
+
+        Args:
+            connection_id: Whose.
+            seq: The message.
+            version: In which version it has to be written.
+            only: Tells the parts that are wanted of the checkpoint at a message; default: all.
+
+        """
         with schema.explaining(self._path):
             found = self._ask(
                 f"SELECT seq, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
@@ -92,7 +125,8 @@ class DerivedReader:
             )
             for at, size, parts in found:
                 is_whole = parts is None or parts == self._parts_up_to(connection_id, at)
-                things = self._things(connection_id, at) if is_whole else []
+                wanted = None if only is None else only(at)
+                things = self._things(connection_id, at, wanted) if is_whole else []
                 return StoredCheckpoint(at, size, things, parts is not None)
         return None
 
@@ -101,7 +135,37 @@ class DerivedReader:
         [(count,)] = self._ask(sql, connection_id, seq)
         return int(count)
 
-    def _things(self, connection_id: int, seq: int) -> list[tuple[int, int, bytes, list[bytes]]]:
+    def session_heads(self, connection_id: int, seq: int) -> "Iterator[tuple[int, bytes]]":
+        """Yield the parts that are sessions, and their heads, as they were at a checkpoint."""
+        sql = (
+            "SELECT part, max(seq), head FROM checkpoint_parts WHERE connection_id = ? "
+            "AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
+        )
+        with schema.explaining(self._path):
+            for part, _, head in self._ask(sql, connection_id, seq):
+                if head is not None:
+                    yield part, head
+
+    def parts_beginning(
+        self, connection_id: int, seq: int, span: tuple[int, int], heads: "Iterable[bytes]"
+    ) -> list[int]:
+        """Return the parts of a span whose heads begin with one of some texts; with any, if none."""
+        values: list[Any] = [connection_id, seq, *span]
+        beginnings = []
+        for head in heads:
+            beginnings.append("head BETWEEN ? AND ?")
+            values += (head, head + b"\xff")
+        condition = f"AND ({' OR '.join(beginnings)})" if beginnings else ""
+        sql = (
+            "SELECT DISTINCT part FROM checkpoint_parts WHERE connection_id = ? AND seq <= ? "
+            f"AND part BETWEEN ? AND ? {condition}"
+        )
+        with schema.explaining(self._path):
+            return [part for (part,) in self._ask(sql, *values)]
+
+    def _things(
+        self, connection_id: int, seq: int, only: "Iterable[int] | None" = None
+    ) -> list[tuple[int, int, bytes, list[bytes]]]:
         """Return the newest of each thing, none when a checksum is wrong.
 
         Older heads are read in vain: that is cheaper than to ask for the newest of each, and
@@ -110,7 +174,9 @@ class DerivedReader:
         things: list[tuple[int, int, bytes, list[bytes]]] = []
         last, begun = None, None
         tails: list[bytes] = []
-        for stored in self._ask(_PARTS.format(crcs=self._crcs), connection_id, seq):
+        sql = _PARTS.format(crcs=self._crcs, only="" if only is None else _ONLY)
+        wanted = () if only is None else (json.dumps(sorted(only)),)
+        for stored in self._ask(sql, connection_id, seq, *wanted):
             row = stored[:-1] if stored[-1] is None else self._plain(connection_id, stored)
             if not _is_sound(row):
                 return []

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.log import checksums, schema
@@ -12,22 +12,25 @@ from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter, conditions
 from acp_proxy.log.gone import told_of
 from acp_proxy.log.rows import (
-    KINDS,
     STREAMS,
     ConnectionRow,
     FrameRow,
     IndexRow,
     MessageRow,
+    connection_row,
     frame_id,
+    message_row,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
+from acp_proxy.log.sparse import Needed, needed
+from acp_proxy.log.tables import Tables
 from acp_proxy.log.unpacking import Unpacker
-from acp_proxy.wire.jsonrpc import MAX_PARSED
+from acp_proxy.wire.framing import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
-KEPT_RAW = MAX_PARSED
+KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
@@ -113,7 +116,7 @@ class LogReader:
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
             for row in cursor:
-                yield _connection_row(row)
+                yield connection_row(row)
 
     def frames(
         self,
@@ -211,6 +214,7 @@ class LogReader:
         *,
         raw: int = _PREFIX,
         newest_first: bool = False,
+        seqs: "Iterable[int] | None" = None,
     ) -> "Iterator[MessageRow]":
         """Yield messages of a connection in order.
 
@@ -219,17 +223,21 @@ class LogReader:
             wanted: Which.
             raw: How many bytes of the frame to return with each.
             newest_first: The other way round.
+            seqs: Only these.
 
         """
         rest, values = conditions(wanted)
+        if seqs is not None:
+            rest += " AND m.seq IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(list(seqs)))
         sql = (
             "SELECT m.connection_id, m.seq, f.time_ns, f.elapsed_ns, m.stream_code, m.kind_code, "
             "m.method, m.id, m.session_id, m.session_update, m.tool_call_id, m.terminal_id, "
             "m.request_seq, r.method, m.duration_ns, m.error_code, m.flags, m.reason, "
             "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?), length(f.raw), f.id, "
             f"f.stream_code, f.offset, {self._crc} FROM messages m "
-            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
+            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
             f"WHERE m.connection_id = ?{rest} "
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
@@ -242,7 +250,23 @@ class LogReader:
                 if crc is not None and len(kept) == size:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
-                yield _message_row([*cells, kept])
+                yield message_row([*cells, kept])
+
+    def tables(self, connection_id: int, version: int) -> Tables | None:
+        """Return the tables of a connection's state.
+
+        None when they are not kept in this version, or do not tell all its sessions apart.
+        """
+        if not self.derived.is_there(connection_id, version):
+            return None
+        tables = Tables(self.path, self._db, connection_id)
+        return tables if tables.are_exact() else None
+
+    def needed(
+        self, connection_id: int, span: tuple[int, int], wanted: "Collection[int]", *, updates: bool
+    ) -> Needed:
+        """Return the messages of a span that the wanted ones need (``log.sparse``)."""
+        return needed(self.path, self._db, connection_id, span, wanted, updates=updates)
 
     def message(self, connection_id: int, seq: int) -> MessageRow:
         """Return one message with its whole frame.
@@ -287,15 +311,20 @@ class LogReader:
 
     def times(self, connection_id: int, seqs: "Iterable[int]") -> dict[int, int | None]:
         """Return when messages came, in ns since the connection began; None for unknown."""
+        wanted = set(seqs)
+        by_frame = (
+            "SELECT value, f.elapsed_ns FROM json_each(?) JOIN frames f ON f.id = (? << 32) + value"
+        )
+        in_batch = (
+            "SELECT m.seq, f.elapsed_ns FROM messages m JOIN frames f ON "
+            "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
+            "AND m.seq IN (SELECT value FROM json_each(?))"
+        )
         with schema.explaining(self.path):
-            return dict(
-                self._db.execute(
-                    "SELECT m.seq, f.elapsed_ns FROM messages m JOIN frames f ON "
-                    "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
-                    "AND m.seq IN (SELECT value FROM json_each(?))",
-                    (connection_id, json.dumps(sorted(set(seqs)))),
-                )
-            )
+            # Most messages are the first of their frame: then their index need not be looked at.
+            found = dict(self._db.execute(by_frame, (json.dumps(sorted(wanted)), connection_id)))
+            rest = json.dumps(sorted(wanted - found.keys()))
+            return found | dict(self._db.execute(in_batch, (connection_id, rest)))
 
     def first_after(
         self, connection_id: int, *, elapsed_ns: int | None = None, time_ns: int | None = None
@@ -346,34 +375,3 @@ class LogReader:
             for suffix in ("", "-wal")
             if os.path.exists(self.path + suffix)
         )
-
-
-def _connection_row(row: sqlite3.Row) -> ConnectionRow:
-    def names(who: str) -> dict[str, str]:
-        return {
-            key: row[f"{who}_{key}"]
-            for key in ("name", "title", "version")
-            if row[f"{who}_{key}"] is not None
-        }
-
-    same = (
-        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "added_ns", "started_ns",
-        "ended_ns", "duration_ns", "status", "exit_code", "signal", "protocol_version", "frames",
-        "messages", "facts",
-    )  # fmt: skip
-    return ConnectionRow(
-        **{name: row[name] for name in same},
-        command=None if row["command"] is None else json.loads(row["command"]),
-        client=names("client"),
-        agent=names("agent"),
-        streams={stream: row[f"{stream}_bytes"] for stream in STREAMS},
-        sha256={stream: row[f"{stream}_sha256"] for stream in STREAMS},
-        gaps=json.loads(row["gaps"]),
-        notes=json.loads(row["notes"]),
-    )
-
-
-def _message_row(cells: list[Any]) -> MessageRow:
-    cells[4], cells[5] = STREAMS[cells[4]], KINDS[cells[5]]
-    cells[16] = tuple((cells[16] or "").split())
-    return MessageRow(*cells)

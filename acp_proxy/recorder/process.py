@@ -23,6 +23,7 @@ from acp_proxy.log.schema import LogLockedError, LogUnavailableError
 from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recorder.keeping import keep_limits
+from acp_proxy.recorder.priority import Priority
 
 T = TypeVar("T")
 
@@ -44,27 +45,26 @@ _BUSY_MS = 1000
 
 def main() -> None:
     """Run: the arguments are a journal's path and, while its proxy runs, a pipe's end."""
-    with contextlib.suppress(OSError):
-        os.nice(10)
+    priority = Priority()
     gc.set_threshold(2_000_000, 50, 100)  # a state is large and has no cycles
     path, *wake = sys.argv[1:]
-    code = _run(path, int(wake[0]) if wake else None)
+    code = _run(path, priority, int(wake[0]) if wake else None)
     if code == handover.DONE and wake:  # the log works: what others left over can go in too
         for left in spool.beside(path):
             if not spool.is_alive(left):
-                _run(left, None)
+                _run(left, priority)
         spool.sweep(path)
     sys.exit(code)
 
 
-def _run(path: str, wake: int | None) -> int:
+def _run(path: str, priority: Priority, wake: int | None = None) -> int:
     claim = spool.Claim(path)
     with contextlib.suppress(OSError):  # a folder that cannot be written: go without
         if not claim.take():
             return handover.DONE
     try:
         with JournalReader(path) as journal:
-            return _Recorder(journal, wake).run()
+            return _Recorder(journal, priority, wake).run()
     except FileNotFoundError:  # somebody else has finished it
         return handover.DONE
     except LogError as error:
@@ -78,8 +78,9 @@ def _run(path: str, wake: int | None) -> int:
 class _Recorder:
     """Follows one journal."""
 
-    def __init__(self, journal: JournalReader, wake: int | None) -> None:
+    def __init__(self, journal: JournalReader, priority: Priority, wake: int | None) -> None:
         self._journal = journal
+        self._priority = priority
         self._wake = wake
         self._proxy_gone = wake is None
         self._last_news = time.monotonic()
@@ -126,6 +127,8 @@ class _Recorder:
                     break
                 if not records:
                     writing.settle()
+                if not gone:  # only now: a machine so busy that we get nothing should have a log
+                    self._priority.yield_to_traffic()
                 self._wait()
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))
@@ -174,6 +177,7 @@ class _Recorder:
 
     def _wait(self) -> None:
         """Wait until the journal may have grown."""
+        self._priority.settle()
         if self._proxy_gone:
             return
         quiet = time.monotonic() - self._last_news > _QUIET_AFTER_SECONDS
@@ -192,6 +196,8 @@ class _Recorder:
             self._last_news = time.monotonic()
             with contextlib.suppress(BlockingIOError):
                 self._proxy_gone = not os.read(self._wake, 65536)
+        if self._proxy_gone:
+            self._priority.finish()
 
 
 class _Writing:

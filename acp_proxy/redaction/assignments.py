@@ -7,6 +7,7 @@ call or a type, and stays.
 import re
 from typing import TYPE_CHECKING, Final
 
+from acp_proxy.redaction.finding import Finder
 from acp_proxy.redaction.names import KEYWORD, MARKER, may_be_secret, says_password, says_secret
 from acp_proxy.redaction.shapes import Span, is_dense
 
@@ -24,6 +25,13 @@ _ASSIGNMENT = re.compile(
     r"|[^\s\"'`,;&|<>(){}\[\]\\]{1,4096}+))",
     re.IGNORECASE | re.ASCII,
 )
+# How KEYWORD begins, in lower case.
+_BEGINNINGS = Finder((
+    "pass", "pwd", "secret", "token", "api", "access", "private", "auth", "account", "master",
+    "signing", "encrypt", "service", "session", "shared", "storage", "subscription", "license",
+    "deploy", "admin", "proxy", "client", "webhook", "root", "credential", "cookie", "connection",
+    "dsn", "jwt", "_key", "_pass",
+))  # fmt: skip
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*\Z")
 _LONGEST_BEFORE = 60
 _FLAG = re.compile(
@@ -54,7 +62,7 @@ _END_OF_LINE = ("", "\n", "\r")
 
 def find(text: str) -> "Iterator[Span]":
     """Yield the values of assignments whose name says secret."""
-    for match in _ASSIGNMENT.finditer(text):
+    for match in _assignments(text):
         before = _NAME_BEFORE.search(text[max(match.start() - _LONGEST_BEFORE, 0) : match.start()])
         assert before is not None  # it fits nothing as well
         if text.endswith("://", 0, match.start() - len(before[0])):  # user:password in an address
@@ -74,6 +82,20 @@ def find(text: str) -> "Iterator[Span]":
             continue
         if says_password(name) or not _WORDS.fullmatch(value):
             yield Span(*match.span("value"), is_open=True)
+
+
+def _assignments(text: str) -> "Iterator[re.Match[str]]":
+    """Yield what _ASSIGNMENT finds in a text; it is tried only where one of its words begins."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter became two: places would not be the same
+        yield from _ASSIGNMENT.finditer(text)
+        return
+    done = 0
+    for start in _BEGINNINGS.starts(lower):
+        match = _ASSIGNMENT.match(text, start) if start >= done else None
+        if match is not None:
+            yield match
+            done = match.end()
 
 
 def _is_secret(name: str, match: re.Match[str], text: str) -> bool:

@@ -8,6 +8,7 @@ window overlaps the one before it.
 import base64
 import binascii
 import json
+import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,15 @@ _NEAR_END = 128
 _MAX_STREAMS = 256
 _UPDATE: Path = ("params", "update")
 _CONTENT: Path = ("content",)
+_TEXT: Path = (*_UPDATE, *_CONTENT, "text")
+# How nearly all chunks are written: what it fits is read without parsing the whole frame.
+_STRING = rb'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"'
+_PLAIN_CHUNK = re.compile(
+    rb'\{"jsonrpc":"2\.0","method":"session/update","params":\{"sessionId":'
+    + _STRING
+    + rb',"update":\{"sessionUpdate":"((?:user_message|agent_message|agent_thought)_chunk)",'
+    rb'"content":\{"type":"text","text":' + _STRING + rb"\}\}\}\}\r?\n?"
+)
 _META = ("terminal_output", "terminal_output_delta")
 _IDS = ("messageId", "toolCallId", "compactionId")
 
@@ -62,10 +72,27 @@ class Joins:
 
     def add(self, seq: int, stream: str, raw: bytes, *, is_suspicious: bool) -> None:
         """Add a frame; of a suspicious one that has joined texts it is noted that it has."""
+        plain = _PLAIN_CHUNK.fullmatch(raw) if stream != "stderr" else None
+        if plain is not None and (found := self._plain(seq, plain)) is not None:
+            piece, key = found
+            if is_suspicious:
+                self._cuts.setdefault(seq, {}).setdefault(piece.path, [])
+            self._join(key, piece)
+            return
         for piece, key in self._pieces(seq, stream, raw):
             if is_suspicious:
                 self._cuts.setdefault(seq, {}).setdefault(piece.path, [])
             self._join(key, piece)
+
+    def _plain(self, seq: int, chunk: re.Match[bytes]) -> "tuple[_Piece, tuple[Any, ...]] | None":
+        """Return what a plain chunk adds to which joined text, as ``_pieces``; None: parse it."""
+        session, kind, text = chunk.groups()
+        try:
+            words = [orjson.loads(b'"%b"' % word) for word in (session, text)]
+        except orjson.JSONDecodeError:
+            return None
+        name = kind.decode()
+        return _Piece(seq, _TEXT, words[1], 0), (words[0], *self._key(words[0], name, {}))
 
     def _pieces(
         self, seq: int, stream: str, raw: bytes

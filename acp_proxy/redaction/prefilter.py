@@ -9,6 +9,7 @@ import binascii
 import re
 from itertools import groupby
 
+from acp_proxy.redaction.finding import finder_in_bytes
 from acp_proxy.redaction.shapes import ANCHORS, DISCORD
 
 _INDENT = r"(?:[ \t]|\\t|\xe2\x94[\x82\x83]|[|>])*+"
@@ -81,13 +82,22 @@ def _shapes() -> re.Pattern[bytes]:
 
 
 _SHAPES = _shapes()
-_RARE = tuple(
+_UNANCHORED = re.compile(rf"{DISCORD}|\.[0-9a-f]{{64}}".encode())
+_MAYBE = {
     anchor.encode()
     for anchor in ANCHORS
-    if anchor != "pat"  # found by what is behind its point
-    and anchor[-1] not in _SEPARATORS
-    and not _SHAPES.search(anchor.encode() + b"0" * 64)
+    if anchor[-1] in _SEPARATORS or _SHAPES.search(anchor.encode() + b"0" * 64)
+}  # what _SHAPES looks at more closely
+_RARE = {anchor.encode() for anchor in ANCHORS if anchor != "pat"} - _MAYBE  # "pat": _UNANCHORED
+_ADDRESS = (
+    b"://",
+    *(b"%b=" % name for name in (b"key", b"sig", b"ature", b"code", b"state", b"auth")),
 )
+
+
+_find_anchors = finder_in_bytes([*sorted(_MAYBE), *sorted(_RARE)])
+_HINTS = (*_PLACES, *_BLANKETS, *_WORDS, *_ADDRESS)
+_find_hints = finder_in_bytes(_HINTS)
 
 
 def flat(raw: bytes) -> bytes:
@@ -107,14 +117,20 @@ def flat(raw: bytes) -> bytes:
 
 def is_suspicious(flattened: bytes) -> bool:
     """Tell whether what ``flat`` gave must be looked at; never wrongly no."""
-    if _SHAPES.search(flattened) or (b"\\" in flattened and _ESCAPED.search(flattened)):
+    if b"\\" in flattened and _ESCAPED.search(flattened):
         return True
-    if any(map(flattened.__contains__, _RARE)):
-        return True
-    if _is_address(flattened):
+    if _UNANCHORED.search(flattened) or (_find_anchors(flattened) and _is_shape(flattened)):
         return True
     lower = flattened.lower()
-    if any(map(lower.__contains__, _PLACES)):
+    return bool(_find_hints(lower)) and _is_hinted(flattened, lower)
+
+
+def _is_shape(flattened: bytes) -> bool:
+    return _SHAPES.search(flattened) is not None or any(map(flattened.__contains__, _RARE))
+
+
+def _is_hinted(flattened: bytes, lower: bytes) -> bool:
+    if _is_address(flattened) or any(map(lower.__contains__, _PLACES)):
         return True
     return (any(map(lower.__contains__, _BLANKETS)) and _BLANKET.search(lower) is not None) or (
         any(map(lower.__contains__, _WORDS))

@@ -1,7 +1,7 @@
 """What the secrets of well-known providers look like, whatever stands around them.
 
-Each shape has an anchor, a text that stands in every secret of the shape: looking for an anchor
-is a hundred times cheaper than matching all patterns everywhere. A pattern is only tried where
+Each shape has an anchor, a text that stands in every secret of the shape: looking for all anchors
+at once is a hundred times cheaper than matching all patterns everywhere. A pattern is only tried where
 its anchor stands, takes what fits without going back, and is bounded or possessive, so that the
 cost is linear in the text.
 """
@@ -9,6 +9,8 @@ cost is linear in the text.
 import re
 import string
 from typing import TYPE_CHECKING, NamedTuple
+
+from acp_proxy.redaction.finding import Finder
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -205,6 +207,7 @@ _WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _SHAPES = (*(_after(anchor, tail) for anchor, tail in _BEGINNINGS), *_OTHERS)
 ANCHORS: tuple[str, ...] = tuple(dict.fromkeys(shape.anchor for shape in _SHAPES))
 """One of these stands in every text with a secret of a known shape, or DISCORD fits."""
+_ANCHORS = Finder(ANCHORS)
 DISCORD = _DISCORD.pattern
 """As a pattern, what is not anchored."""
 
@@ -234,9 +237,10 @@ def find_shapes(text: str, seams: "Container[int]" = ()) -> "Iterator[Span]":
         seams: Where lines of a text that was folded to one meet: a secret may begin there.
 
     """
+    places = _ANCHORS.places(text)
     for shape in _SHAPES:
-        if shape.anchor in text:
-            yield from _of_shape(shape, text, seams)
+        if shape.anchor in places:
+            yield from _of_shape(shape, text, places[shape.anchor], seams)
     for match in _DISCORD.finditer(text):
         start = max(match.start() - _DISCORD_HEAD_LENGTH, 0)
         head = _DISCORD_HEAD.search(text[start : match.start()])
@@ -244,11 +248,14 @@ def find_shapes(text: str, seams: "Container[int]" = ()) -> "Iterator[Span]":
             yield Span(start + head.start(), match.end(), is_open=True)
 
 
-def _of_shape(shape: _Shape, text: str, seams: "Container[int]") -> "Iterator[Span]":
-    """Yield where secrets of one shape stand."""
+def _of_shape(
+    shape: _Shape, text: str, places: list[int], seams: "Container[int]"
+) -> "Iterator[Span]":
+    """Yield where secrets of one shape stand, given the places of its anchor in order."""
     done = 0
-    at = text.find(shape.anchor)
-    while at >= 0:
+    for at in places:
+        if at < done:
+            continue
         match = None
         if shape.before:
             starts = range(at, max(at - shape.before, done) - 1, -1)
@@ -259,7 +266,6 @@ def _of_shape(shape: _Shape, text: str, seams: "Container[int]") -> "Iterator[Sp
             done = match.end()
             if shape.anchor not in _SOFT or is_dense(match[0]):
                 yield Span(match.start(), done, shape.is_open)
-        at = text.find(shape.anchor, max(at + 1, done))
 
 
 def _begins(text: str, at: int, seams: "Container[int]") -> bool:

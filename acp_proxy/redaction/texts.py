@@ -57,15 +57,21 @@ _QUERY = re.compile(
 _USER_OPTION = re.compile(
     r"[ ](?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+:(?P<value>[^\s\"'/:]{3,512}+)"
 )
-# Each with a word that stands in it.
-_COMMANDS = (
-    ("curl", _USER_OPTION),
-    ("curl", re.compile(r"[ ]-b[ ]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)")),
-    ("wget", _USER_OPTION),
-    ("sshpass", re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)")),
-    ("login ", re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)")),
+_USER_HINTS = (" -u", " --user", " --proxy-user")
+# Each with a word that stands near it, and with texts one of which it begins with.
+_COMMANDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("curl", _USER_HINTS, _USER_OPTION),
+    ("curl", (" -b",), re.compile(r"[ ]-b[ ]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)")),
+    ("wget", _USER_HINTS, _USER_OPTION),
+    ("sshpass", ("sshpass",), re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)")),
+    (
+        "login ",
+        ("login ",),
+        re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)"),
+    ),
     (
         "identified",
+        ("",),
         re.compile(r"\bidentified[ ]+by[ ]+[\"'](?P<value>[^\"'\n]{1,512}+)", re.IGNORECASE),
     ),
 )
@@ -188,8 +194,10 @@ def _in_addresses(text: str) -> "Iterator[Span]":
 
 def _in_commands(text: str) -> "Iterator[Span]":
     lower = text.lower()
-    for word, pattern in _COMMANDS:
-        for match in pattern.finditer(text) if word in lower else ():
+    for word, hints, pattern in _COMMANDS:
+        if word not in lower or not any(map(text.__contains__, hints)):
+            continue
+        for match in pattern.finditer(text):
             if not is_harmless(match["value"]) and match["value"][0] != "$":
                 yield _span(match)
 

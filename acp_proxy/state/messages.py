@@ -1,6 +1,8 @@
 """Messages: upserted by id (v2), or joined from chunks by their place (v1) (acp-facts F.1)."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.events.event import MetaRule, Role, Unset
@@ -11,6 +13,8 @@ from acp_proxy.wire.exact_json import write
 if TYPE_CHECKING:
     from acp_proxy.events.vocabulary import MessageChunkAdded, MessageUpdated, PromptSent
     from acp_proxy.state.sessions import Session
+
+_FIRST_SEQ = attrgetter("first_seq")  # messages are in its order
 
 
 @dataclass(slots=True)
@@ -83,44 +87,38 @@ def put(session: "Session", message: Message) -> int:
     """Put a message where it belongs by its first mention, the end but for a prompt read again.
 
     Returns:
-        Its place. Those of ``message_places`` are right then.
+        Its place.
 
     """
-    place = len(session.messages)
-    while place and session.messages[place - 1].first_seq > message.first_seq:
-        place -= 1
-    if place < len(session.messages):
-        _move_known(session, place, 1)
-    session.messages.insert(place, message)
+    messages, seq = session.messages, message.first_seq
+    place = len(messages)
+    if place and messages[-1].first_seq > seq:
+        place = bisect_right(messages, seq, key=_FIRST_SEQ)
+    messages.insert(place, message)
     return place
 
 
 def unprompted(session: "Session", seq: int) -> None:
     """Take a prompt's message away: the agent tells what was said, or that nothing was."""
-    for place in range(len(session.messages) - 1, -1, -1):
-        message = session.messages[place]
-        if message.first_seq < seq:
+    place = bisect_right(session.messages, seq, key=_FIRST_SEQ) - 1
+    while place >= 0 and session.messages[place].first_seq == seq:
+        if session.messages[place].echoed is not None:
+            _take_away(session, place)
             return
-        if message.first_seq == seq and message.echoed is not None:
-            del session.messages[place]
-            if session.changed is not None:
-                session.changed[session.key + message.number] = None
-            if message.message_id is not None:
-                session.message_places.pop((message.role, message.message_id), None)
-            if session.open_message == place:
-                session.open_message = None
-            if session.open_prompt == place:
-                session.open_prompt = None
-            _move_known(session, place, -1)
-            _move_open(session, place, -1)
-            return
+        place -= 1
 
 
-def _move_known(session: "Session", start: int, by: int) -> None:
-    places = session.message_places
-    for key, place in places.items():
-        if place >= start:
-            places[key] = place + by
+def _take_away(session: "Session", place: int) -> None:
+    message = session.messages.pop(place)
+    if session.changed is not None:
+        session.changed[session.key + message.number] = None
+    if message.message_id is not None:
+        session.known_messages.pop((message.role, message.message_id), None)
+    if session.open_message == place:
+        session.open_message = None
+    if session.open_prompt == place:
+        session.open_prompt = None
+    _move_open(session, place, -1)
 
 
 def _move_open(session: "Session", start: int, by: int) -> None:
@@ -132,10 +130,10 @@ def _move_open(session: "Session", start: int, by: int) -> None:
 
 def _known(session: "Session", role: Role, id_: str, seq: int) -> Message:
     """Return the message of an id, made if need be."""
-    index = session.message_places.get((role.value, id_))
-    if index is None:
+    message = session.known_messages.get((role.value, id_))
+    if message is None:
         return _begun(session, role, id_, seq)
-    return _touched(session, session.messages[index], seq)
+    return _touched(session, message, seq)
 
 
 def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
@@ -143,7 +141,7 @@ def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
     role, id_ = event.role.value, event.message_id
     if event.role is Role.USER and _is_echo(session, event):
         return None
-    if id_ is not None and (role, id_) in session.message_places:
+    if id_ is not None and (role, id_) in session.known_messages:
         return _known(session, event.role, id_, event.seq)
     place = session.open_message
     last = None if place is None else session.messages[place]
@@ -165,15 +163,15 @@ def _adopt(session: "Session", place: int, id_: str | None) -> None:
     message = session.messages[place]
     if id_ is not None and message.message_id is None:
         message.message_id = id_
-        session.message_places[message.role, id_] = place
+        session.known_messages[message.role, id_] = message
 
 
 def _begun(session: "Session", role: Role, id_: str | None, seq: int) -> Message:
     message = Message(role.value, id_, seq, seq)
-    place = session.open_message = len(session.messages)
+    session.open_message = len(session.messages)
     session.messages.append(message)
     if id_ is not None:
-        session.message_places[role.value, id_] = place
+        session.known_messages[role.value, id_] = message
     return _touched(session, message, seq)
 
 

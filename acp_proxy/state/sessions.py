@@ -38,7 +38,8 @@ class Session:
         cleared: The window in which a v1 replay cleared the messages already.
         open_message: The place of the message that a v1 chunk may join, None when there is none.
         open_prompt: The place of the v1 prompt that is being answered, whose echo may still come.
-        message_places: The place of a message by role and id.
+        known_messages: The messages that have an id, by role and id.
+        prompted_turns: The turns that have a prompt, by its seq.
         prompts: v2 prompts that no turn has taken up yet, by their seq.
         permissions: By the seq of their request.
         terminals: By owner and id.
@@ -74,9 +75,10 @@ class Session:
     terminals: "dict[tuple[str, str], Terminal]" = field(default_factory=dict)
     permissions: "dict[int, Permission]" = field(default_factory=dict)
     messages: "list[Message]" = field(default_factory=list)
-    message_places: dict[tuple[str, str], int] = field(default_factory=dict)
+    known_messages: "dict[tuple[str, str], Message]" = field(default_factory=dict)
     plans: dict[str | None, dict[str, Any]] = field(default_factory=dict)
     turns: "list[Turn]" = field(default_factory=list)
+    prompted_turns: "dict[int, Turn]" = field(default_factory=dict)
     prompts: "dict[int, Prompt]" = field(default_factory=dict)
     compactions: "dict[str, Compaction]" = field(default_factory=dict)
     subagents: "dict[str, Subagent]" = field(default_factory=dict)
@@ -112,9 +114,9 @@ class Session:
             dropped = (message for message in self.messages if message.last_seq < before)
             self.changed.update((self.key + message.number, None) for message in dropped)
         self.messages = [message for message in self.messages if message.last_seq >= before]
-        self.message_places = {
-            (message.role, message.message_id): place
-            for place, message in enumerate(self.messages)
+        self.known_messages = {
+            (message.role, message.message_id): message
+            for message in self.messages
             if message.message_id is not None
         }
         self.open_message = self.open_prompt = None

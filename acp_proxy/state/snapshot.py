@@ -25,13 +25,14 @@ from acp_proxy.state.sessions import Session
 from acp_proxy.state.stored import StoredSessions, Things
 from acp_proxy.state.terminals import Terminal
 from acp_proxy.state.tool_calls import ToolCall
-from acp_proxy.state.turns import Prompt, Turn
+from acp_proxy.state.turns import Prompt, Turn, add
+from acp_proxy.state.version import VERSION
 from acp_proxy.wire.exact_json import parse_exactly, write
 from acp_proxy.wire.jsonrpc import Direction
 
-VERSION: Final = 1
-"""Of what is written here. Another one is not read: the state is folded anew."""
-_PLACES: Final[dict[type[Any], tuple[str, Callable[[Any], Any] | None]]] = {
+__all__ = ["VERSION", "BadSnapshotError", "Stored", "restore"]
+
+PLACES: Final[dict[type[Any], tuple[str, Callable[[Any], Any] | None]]] = {
     ToolCall: ("tool_calls", attrgetter("tool_call_id")),
     Terminal: ("terminals", attrgetter("owner", "terminal_id")),
     Permission: ("permissions", attrgetter("seq")),
@@ -40,7 +41,8 @@ _PLACES: Final[dict[type[Any], tuple[str, Callable[[Any], Any] | None]]] = {
     Compaction: ("compactions", attrgetter("compaction_id")),
     Subagent: ("subagents", attrgetter("session_id")),
     SessionMessage: ("session_messages", attrgetter("message_id")),
-}  # where in a session a thing stands, and its key there, None in a list
+}
+"""Where in a session a thing stands, and its key there, None in a list."""
 _GROWING: Final = {
     Session: "notices",
     ToolCall: "content",
@@ -63,13 +65,14 @@ _OPAQUE: Final = {
     ),
     Subagent: ("capabilities", "state", "additional_directories"),
 }  # values that come and go as a whole
-_BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in _PLACES}
+_BY_NAME: Final[dict[str, type[Any]]] = {thing.__name__: thing for thing in PLACES}
 _APART: Final = {
-    "message_places",
+    "known_messages",
+    "prompted_turns",
     "changed",
     "key",
     "prompts",
-    *(name for name, _ in _PLACES.values()),
+    *(name for name, _ in PLACES.values()),
 }
 
 
@@ -78,7 +81,7 @@ def _names(thing: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(thing) if field.name not in apart)
 
 
-_NAMES: Final = {thing: _names(thing) for thing in (*_PLACES, Session, OpenRequest)}
+_NAMES: Final = {thing: _names(thing) for thing in (*PLACES, Session, OpenRequest)}
 _GETTERS: Final = {thing: attrgetter(*names) for thing, names in _NAMES.items()}
 _PLACE_OF_GROWING: Final = {thing: _NAMES[thing].index(name) for thing, name in _GROWING.items()}
 
@@ -144,24 +147,33 @@ def growing_of(thing: Any) -> Blocks | Output | None:
 
 
 def _count(session: Session) -> int:
-    return 1 + sum(len(getattr(session, name)) for name, _ in _PLACES.values())
+    return 1 + sum(len(getattr(session, name)) for name, _ in PLACES.values())
 
 
 def things_of(session: Session) -> Iterator[Any]:
     """Yield a session and all its things."""
     yield session
-    for name, _ in _PLACES.values():
+    for name, _ in PLACES.values():
         place = getattr(session, name)
         yield from place.values() if isinstance(place, dict) else place
 
 
-def restore(things: Sequence[AnyStored], *, at_leisure: bool = False) -> tuple[State, Decoder]:
+def restore(
+    things: Sequence[AnyStored],
+    *,
+    at_leisure: bool = False,
+    is_part: bool = False,
+    has_messages: bool = True,
+) -> tuple[State, Decoder]:
     """Return the state and the decoder from all the things of a checkpoint.
 
     Args:
         things: In the order of their keys, that of the connection first.
         at_leisure: Build the things of a session when somebody asks for it. They must be known
             to be sound: what is wrong with them is a LogError then.
+        is_part: They are not all that there are; sessions are whole, or left out.
+        has_messages: Sessions have all their things; else only those of ``partial.THINGS`` may be
+            looked at, and only the kinds that were given.
 
     Raises:
         BadSnapshotError: They are not what was written here.
@@ -180,15 +192,33 @@ def restore(things: Sequence[AnyStored], *, at_leisure: bool = False) -> tuple[S
                 continue
             kind, values = _read(head)
             if key == 0:
-                _restore_connection(state, decoder, kind, values, len(things) - 1)
+                count = None if is_part else len(things) - 1
+                _restore_connection(state, decoder, kind, values, count)
             else:
                 mine[key] = []
-                stored.put(_session(kind, since, tails, values), mine[key])
+                session = _session(kind, since, tails, values)
+                if not has_messages:
+                    session.open_message = session.open_prompt = None
+                stored.put(session, mine[key])
         if not at_leisure:
             stored.build_all()
     except (ValueError, TypeError, LookupError, LogError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
+
+
+def session_id_of(head: bytes) -> str | None:
+    """Return whose head it is if it is a session's, else None."""
+    try:
+        kind, values = _read(head)
+    except (ValueError, TypeError):
+        return None
+    return values[0] if kind == Session.__name__ else None
+
+
+def beginnings(kinds: Sequence[str]) -> list[bytes]:
+    """Return how the heads of things of these kinds begin."""
+    return [mark + b'["%b"' % kind.encode() for kind in kinds for mark in (PLAIN, EXACT)]
 
 
 def _build(session: Session, things: Things) -> None:
@@ -240,9 +270,9 @@ def _read(line: bytes) -> tuple[str, list[Any]]:
 
 
 def _restore_connection(
-    state: State, decoder: Decoder, kind: str, values: list[Any], things: int
+    state: State, decoder: Decoder, kind: str, values: list[Any], things: int | None
 ) -> None:
-    if kind != "connection" or values[6] != things:
+    if kind != "connection" or (things is not None and values[6] != things):
         raise ValueError("a part of it is missing")
     versions = decoder.versions
     decoder.seq, versions.negotiated, versions.guessed, versions.saw_tool_call = values[:4]
@@ -286,11 +316,14 @@ def _restore(
         )
     thing = type_(*values, number=number)
     if type_ is Message:
-        at = put(session, thing)  # a prompt that was read again has a later number
+        put(session, thing)  # a prompt that was read again has a later number
         if thing.message_id is not None:
-            session.message_places[thing.role, thing.message_id] = at
+            session.known_messages[thing.role, thing.message_id] = thing
         return
-    name, key = _PLACES[type_]
+    if type_ is Turn:
+        add(session, thing)
+        return
+    name, key = PLACES[type_]
     place = getattr(session, name)
     if key is None:
         place.append(thing)

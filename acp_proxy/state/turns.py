@@ -47,12 +47,11 @@ def prompted(session: "Session", event: "PromptSent") -> None:
     that it began stays one: it ends as those of the other version do.
     """
     seq = event.seq if event.prompt_seq is None else event.prompt_seq
-    turn = None if event.prompt_seq is None else _of_prompt(session, seq)
+    turn = None if event.prompt_seq is None else session.prompted_turns.get(seq)
     if event.is_turn:
         session.prompts.pop(seq, None)
         if turn is None:
-            turn = Turn(seq, seq)
-            session.turns.append(turn)
+            turn = add(session, Turn(seq, seq))
         turn.is_prompted = True
         session.touch(turn)
         messages.prompted(session, event)
@@ -66,6 +65,7 @@ def prompted(session: "Session", event: "PromptSent") -> None:
     turn = _running(session)
     if turn is not None and turn.prompt_seq is None:
         turn.prompt_seq = seq
+        session.prompted_turns[seq] = turn
         session.touch(turn)
     else:
         session.prompts[seq] = Prompt(seq)
@@ -73,7 +73,7 @@ def prompted(session: "Session", event: "PromptSent") -> None:
 
 def answered(session: "Session", event: "PromptAnswered") -> None:
     """End a v1 turn; in v2 learn the message, or that there is none."""
-    turn = _of_prompt(session, event.prompt_seq)
+    turn = session.prompted_turns.get(event.prompt_seq)
     if event.is_turn or (event.error is not None and _began(turn)):
         if turn is None:  # asked as in v2, answered as in v1
             turn = Turn(event.prompt_seq, event.prompt_seq, is_prompted=True)
@@ -114,9 +114,16 @@ def activity_changed(session: "Session", event: "ActivityChanged") -> None:
         session.touch(turn)
 
 
-def _begun(session: "Session", turn: Turn) -> None:
+def add(session: "Session", turn: Turn) -> Turn:
+    """Put a turn behind the others."""
     session.turns.append(turn)
-    session.touch(turn)
+    if turn.prompt_seq is not None:
+        session.prompted_turns[turn.prompt_seq] = turn
+    return turn
+
+
+def _begun(session: "Session", turn: Turn) -> None:
+    session.touch(add(session, turn))
 
 
 def _began(turn: Turn | None) -> bool:
@@ -127,13 +134,3 @@ def _began(turn: Turn | None) -> bool:
 def _running(session: "Session") -> Turn | None:
     turn = session.turns[-1] if session.turns else None
     return turn if turn is not None and turn.ended_seq is None else None
-
-
-def _of_prompt(session: "Session", seq: int) -> Turn | None:
-    """Return the turn of a prompt; it cannot have ended before the prompt was sent."""
-    for turn in reversed(session.turns):
-        if turn.prompt_seq == seq:
-            return turn
-        if turn.ended_seq is not None and turn.ended_seq < seq:
-            return None
-    return None

@@ -3,9 +3,10 @@
 import base64
 from typing import Any, NamedTuple
 
+from acp_proxy.state.growing import Blocks, Output
 from acp_proxy.views.preview import clip
 from acp_proxy.views.safe_text import decode, visible
-from acp_proxy.views.state_json import state_text
+from acp_proxy.views.state_json import plain, state_text
 from acp_proxy.wire.exact_json import write
 
 MISSING: Any = object()
@@ -47,7 +48,10 @@ def changes(before: Any, after: Any) -> list[Change]:
     while todo:
         change = todo.pop()
         _, old, new = change
-        if isinstance(old, dict) and isinstance(new, dict):
+        if isinstance(old, Blocks | Output) or isinstance(new, Blocks | Output):
+            if not _is_same_text(old, new):
+                todo.append(Change(change.path, _plain(old), _plain(new)))
+        elif isinstance(old, dict) and isinstance(new, dict):
             todo += _pairs(change.path, old, new)[::-1]
         elif isinstance(old, list) and isinstance(new, list):
             keys = _KNOWN_BY.get(_list_name(change.path))
@@ -103,6 +107,19 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(new, dict | list):
         return False
     return write(old) == write(new)
+
+
+def _is_same_text(old: Any, new: Any) -> bool:
+    """Tell whether two values that grow are the same without parsing them; no may be wrong."""
+    if isinstance(old, Blocks) and isinstance(new, Blocks):
+        return old.json() == new.json()
+    if isinstance(old, Output) and isinstance(new, Output):
+        return bytes(old) == bytes(new)
+    return False
+
+
+def _plain(value: Any) -> Any:
+    return plain(value) if isinstance(value, Blocks | Output) else value
 
 
 def _output_text(change: Change) -> str:

@@ -1,10 +1,9 @@
 """Text in the columns of a terminal: how wide it is, cut, padded and wrapped; wide characters count.
 
 The text has been made harmless before (views.safe_text); nothing here looks for
-escape sequences.
+escape sequences. Most text is ASCII: then wcwidth is not even imported.
 """
-
-import wcwidth
+# ruff: noqa: PLC0415 - see above
 
 MARK = "…"
 """Stands where text was cut."""
@@ -16,7 +15,11 @@ def width(text: str) -> int:
     >>> width("abc"), width("日本"), width("👩‍🌾")
     (3, 4, 2)
     """
-    return len(text) if text.isascii() else wcwidth.width(text, control_codes="ignore")
+    if text.isascii():
+        return len(text)
+    import wcwidth
+
+    return wcwidth.width(text, control_codes="ignore")
 
 
 def cut(text: str, columns: int) -> str:
@@ -33,6 +36,8 @@ def cut(text: str, columns: int) -> str:
         return ""
     if text.isascii():
         return text[: columns - 1] + MARK
+    import wcwidth
+
     kept = wcwidth.clip(text, 0, columns - 1, control_codes="ignore", propagate_sgr=False)
     return kept.rstrip() + MARK
 
@@ -51,4 +56,6 @@ def wrap(text: str, columns: int) -> list[str]:
     """
     if width(text) <= columns:
         return [text]
+    import wcwidth
+
     return wcwidth.wrap(text, max(columns, 2), control_codes="ignore") or [""]

@@ -31,6 +31,7 @@ Values: TypeAlias = Callable[["Blocks | Output"], Any]
 """What stands in a document for a value that grows: ``plain``, or ``as_it_is``."""
 
 _SOME = 8
+_LISTS = ("sessions", "toolCalls", "terminals", "permissions")  # of a document, narrowed or not
 _COUNTED = (
     ("turns", "turns", "Turn"),
     ("toolCalls", "tool_calls", "ToolCall"),
@@ -124,7 +125,9 @@ def _parsed(value: Any) -> Any:
     if isinstance(value, Blocks | Output):
         return plain(value)
     if type(value) is dict:
-        return {name: _parsed(v) if name in _MAY_GROW else v for name, v in value.items()}
+        found = {name: _parsed(v) if name in _MAY_GROW else v for name, v in value.items()}
+        lists = (name for name in _LISTS if type(value.get(name)) is list)
+        return found | {name: [_parsed(one) for one in value[name]] for name in lists}
     return value
 
 

@@ -16,7 +16,7 @@ from acp_proxy.views.tables import table
 from acp_proxy.views.units import duration, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from acp_proxy.log.rows import SessionRow
 
@@ -90,20 +90,37 @@ def permissions_table(document: Thing, times: Times) -> str:
     )
 
 
-def sessions_table(document: Thing) -> str:
-    """Return the sessions of a connection, one a line."""
+def sessions_table(document: Thing, counted: "Mapping[str, SessionRow] | None" = None) -> str:
+    """Return the sessions of a connection, one a line.
+
+    Args:
+        document: Of their state.
+        counted: What is in them, in numbers, when it is not in the document.
+
+    """
+
+    def numbers(session: Thing) -> tuple[int, int, int, int, int]:
+        row = (counted or {}).get(session["sessionId"])
+        if row is not None:
+            return row.turns, row.tool_calls, row.terminals, row.permissions, row.messages
+        turns = len(session.get("turns", ()))
+        calls, terminals = len(session["toolCalls"]), len(session["terminals"])
+        return turns, calls, terminals, len(session["permissions"]), len(session["messages"])
+
+    def is_running(session: Thing) -> bool:
+        row = (counted or {}).get(session["sessionId"])
+        if row is not None:
+            return row.running > 0
+        return any("endedSeq" not in turn for turn in session.get("turns", ()))
+
     return table(
         ("SESSION", "NOW", "MODE", "TURNS", "CALLS", "TERMS", "PERMS", "MESSAGES", "CWD", "TITLE"),
         (
             (
                 _cell(session["sessionId"]),
-                session_state(session),
+                session_state(session, is_running=is_running(session)),
                 _cell(session.get("mode")),
-                len(session.get("turns", ())),
-                len(session["toolCalls"]),
-                len(session["terminals"]),
-                len(session["permissions"]),
-                len(session["messages"]),
+                *numbers(session),
                 _cell(session.get("cwd")),
                 _cell(session.get("title")),
             )
@@ -173,14 +190,13 @@ def _now(row: "SessionRow") -> str:
     return " ".join(words) or "idle"
 
 
-def session_state(session: Thing) -> str:
+def session_state(session: Thing, *, is_running: bool) -> str:
     """Return what goes on in a session, in a word or two."""
     words: list[str] = [word for word in ("closed", "replaying") if word in session]
     activity = session.get("activity")
-    turns = session.get("turns", [])
     if activity is not None:
         words.append(_cell(activity.get("state")))
-    elif any("endedSeq" not in turn for turn in turns):
+    elif is_running:
         words.append("running")
     return " ".join(words) or "idle"
 

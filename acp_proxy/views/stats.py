@@ -1,6 +1,7 @@
 """What a connection amounts to in numbers: counts, bytes, how long things took."""
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.events.labels import FINAL_STATUSES
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_proxy.log.rows import ConnectionRow
-    from acp_proxy.log.statistics import Call, CallMessage, Prompt, Tally, Things, Wait
+    from acp_proxy.log.statistics import CallMessage, Prompt, Tally, Things, Wait
 
 _ASKS = "session/request_permission"
 _LOADS = ("session/load", "session/resume")
@@ -48,7 +49,7 @@ class Counted(NamedTuple):
     times: dict[int, int | None]
 
 
-def call_spans(said: "list[CallMessage]", waits: "list[Wait]") -> Spans:
+def call_spans(said: "Iterable[CallMessage]", waits: "list[Wait]") -> Spans:
     """Return the messages between which each tool call went on.
 
     What is said after its end does not make it longer, nor what is told again when
@@ -62,12 +63,13 @@ def call_spans(said: "list[CallMessage]", waits: "list[Wait]") -> Spans:
     over: set[tuple[str | None, str]] = set()
     for session, call, seq, is_after in said:
         key = (session, call)
-        if any(wait.seq < seq < wait.answer_seq for wait in windows.get(session, ())):
+        if windows and any(wait.seq < seq < wait.answer_seq for wait in windows.get(session, ())):
             continue
         if is_after:
             over.add(key)
-        if key not in over:
-            spans[key] = (spans.get(key, (seq, seq))[0], seq)
+        if not over or key not in over:
+            known = spans.get(key)
+            spans[key] = (seq if known is None else known[0], seq)
     return spans
 
 
@@ -75,7 +77,7 @@ def named_seqs(
     things: "Things", waits: "list[Wait]", prompts: "list[Prompt]", spans: Spans
 ) -> set[int]:
     """Return the messages whose times are needed."""
-    seqs = {seq for span in spans.values() for seq in span}
+    seqs = {first for first, _ in spans.values()} | {last for _, last in spans.values()}
     seqs |= {seq for prompt in prompts for seq in prompt if seq is not None}
     seqs |= {seq for wait in waits if wait.method == _ASKS for seq in (wait.seq, wait.answer_seq)}
     return seqs | {seq for turn in things.turns for seq in turn[:2] if seq is not None}
@@ -210,20 +212,25 @@ def _permissions(counted: Counted) -> dict[str, Any]:
 
 def _tool_calls(counted: Counted) -> list[dict[str, Any]]:
     """Return the tool calls by kind."""
-    kinds: dict[str, list[Call]] = {}
+    kinds: dict[str, Counter[str]] = {}
     lasted: dict[str, list[int | None]] = {}
-    for call in counted.things.calls:
-        kinds.setdefault(call.kind, []).append(call)
-        span = counted.spans.get((call.session_id, call.tool_call_id))
-        if span is not None and call.status in FINAL_STATUSES:
-            lasted.setdefault(call.kind, []).append(_between(counted.times, *span))
+    times, spans = counted.times, counted.spans
+    for session, id_, kind, status in counted.things.calls:
+        if kind not in kinds:
+            kinds[kind] = Counter()
+        kinds[kind][status] += 1
+        span = spans.get((session, id_))
+        if span is not None and status in FINAL_STATUSES:
+            lasted.setdefault(kind, []).append(_between(times, *span))
     return [
         {
             "kind": kind,
-            "count": len(calls),
-            **{status: sum(call.status == status for call in calls) for status in FINAL_STATUSES},
-            "unfinished": sum(call.status not in FINAL_STATUSES for call in calls),
+            "count": statuses.total(),
+            **{status: statuses[status] for status in FINAL_STATUSES},
+            "unfinished": sum(
+                number for status, number in statuses.items() if status not in FINAL_STATUSES
+            ),
             "duration_ns": spread(lasted.get(kind, ())),
         }
-        for kind, calls in sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+        for kind, statuses in sorted(kinds.items(), key=lambda item: (-item[1].total(), item[0]))
     ]

@@ -5,7 +5,7 @@ section 6, acp-facts A.4. Nothing here knows what the messages say.
 """
 
 import re
-from collections import deque
+from collections import OrderedDict
 from typing import Generic, NamedTuple, TypeVar
 
 from acp_proxy.wire.jsonrpc import Direction
@@ -29,12 +29,48 @@ class Answered(NamedTuple, Generic[T]):
 
 
 class _Open(Generic[T]):
-    __slots__ = ("cancelled", "request", "shared")
+    __slots__ = ("number", "request", "shared")
 
-    def __init__(self, request: T) -> None:
+    def __init__(self, request: T, number: int) -> None:
         self.request = request
+        self.number = number
         self.shared = False
-        self.cancelled = False
+
+
+class _Waiting(Generic[T]):
+    """The open requests of one id, oldest first; each step takes the same however many they are.
+
+    Attributes:
+        entries: By their number.
+        added: How many there were so far.
+        cancelled: So many of these were taken back.
+        numbers: Of the very objects.
+
+    """
+
+    __slots__ = ("added", "cancelled", "entries", "numbers")
+
+    def __init__(self) -> None:
+        self.entries: OrderedDict[int, _Open[T]] = OrderedDict()
+        self.numbers: dict[int, int] = {}
+        self.added = self.cancelled = 0
+
+    def add(self, request: T) -> bool:
+        """Add a request; tell whether there was one already."""
+        entry = _Open(request, self.added)
+        last = next(reversed(self.entries.values()), None)
+        if last is not None:
+            last.shared = entry.shared = True  # those before them are already
+        self.entries[self.added] = entry
+        self.numbers[id(request)] = self.added
+        self.added += 1
+        return last is not None
+
+    def remove(self, number: int) -> _Open[T]:
+        """Take a request out."""
+        entry = self.entries.pop(number)
+        self.numbers.pop(id(entry.request), None)
+        return entry
 
 
 class Correlator(Generic[T]):
@@ -52,45 +88,48 @@ class Correlator(Generic[T]):
     __slots__ = ("_open",)
 
     def __init__(self) -> None:
-        self._open: dict[tuple[Direction, str], deque[_Open[T]]] = {}
+        self._open: dict[tuple[Direction, str], _Waiting[T]] = {}
 
     def request(self, sender: Direction, id_text: str, request: T) -> bool:
         """Remember a request; tell whether one of that sender with that id is open already."""
-        waiting = self._open.setdefault((sender, _key(id_text)), deque())
-        waiting.append(_Open(request))
-        if len(waiting) == 1:
-            return False
-        waiting[-2].shared = waiting[-1].shared = True  # those before them are already
-        return True
+        key = (sender, _key(id_text))
+        waiting = self._open.get(key)
+        if waiting is None:
+            waiting = self._open[key] = _Waiting()
+        return waiting.add(request)
 
     def response(self, responder: Direction, id_text: str) -> Answered[T] | None:
         """Return the oldest open request that ``responder`` answers and close it, or None."""
         key = (_other(responder), _key(id_text))
         waiting = self._open.get(key)
-        if not waiting:
+        if waiting is None:
             return None
-        entry = waiting.popleft()
-        if not waiting:
+        entry = waiting.remove(next(iter(waiting.entries)))
+        if not waiting.entries:
             del self._open[key]
-        return Answered(entry.request, entry.shared, entry.cancelled)
+        return Answered(entry.request, entry.shared, entry.number < waiting.cancelled)
 
     def drop(self, sender: Direction, id_text: str, request: T) -> None:
         """Close one request, the very object, without an answer of its own."""
         key = (sender, _key(id_text))
-        left = deque(entry for entry in self._open.get(key, ()) if entry.request is not request)
-        if left:
-            self._open[key] = left
-        else:
-            self._open.pop(key, None)
+        waiting = self._open.get(key)
+        number = None if waiting is None else waiting.numbers.get(id(request))
+        if waiting is not None and number is not None:
+            waiting.remove(number)
+            if not waiting.entries:
+                del self._open[key]
 
     def cancel(self, sender: Direction, id_text: str) -> None:
         """Note that ``sender`` takes back its own request (``$/cancel_request``)."""
-        for entry in self._open.get((sender, _key(id_text)), ()):
-            entry.cancelled = True
+        waiting = self._open.get((sender, _key(id_text)))
+        if waiting is not None:
+            waiting.cancelled = waiting.added
 
     def pending(self) -> list[T]:
         """Return the requests without an answer, in order of first mention of their ids."""
-        return [entry.request for waiting in self._open.values() for entry in waiting]
+        return [
+            entry.request for waiting in self._open.values() for entry in waiting.entries.values()
+        ]
 
 
 def _other(direction: Direction) -> Direction:

@@ -23,9 +23,9 @@ from acp_proxy.wire.exact_json import (
     parse_exactly,
     write,
 )
-from acp_proxy.wire.framing import Frame
+from acp_proxy.wire.framing import LONGEST, Frame
 
-MAX_PARSED: Final = 128 * 1024 * 1024
+MAX_PARSED: Final = LONGEST
 """Lines longer than this many bytes are stored but not parsed."""
 
 _new: Final = tuple.__new__  # what a NamedTuple's own call comes to, in a third of the time

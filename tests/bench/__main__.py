@@ -14,7 +14,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.bench import compaction, logsize, memory, recorder, roundtrip, startup, states, stream
+from tests.bench import (
+    compaction,
+    logsize,
+    memory,
+    queries,
+    recorder,
+    roundtrip,
+    startup,
+    states,
+    stream,
+)
 from tests.bench.report import Row, machine, table
 from tests.bench.routes import CONSOLE_SCRIPT, ROUTES, BenchError, Settings, end_recorders
 
@@ -23,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "stream": stream.measure,
     "startup": startup.measure,
     "recorder": recorder.measure,
+    "queries": queries.measure,
     "states": states.measure,
     "logsize": logsize.measure,
     "compaction": compaction.measure,

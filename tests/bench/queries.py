@@ -1,45 +1,151 @@
-"""The time of whole reading commands on a long log.
+"""What whole reading commands cost on a long log, against the least that could give their answer.
 
-Only what the recorder's benchmark leaves behind is asked; no log is made here.
+Figures are seconds of processor time, user and system: one command runs at a time and none
+has threads, so that is what it takes where nothing else runs. Baselines are Python's own
+start (``direct``), and for what reads or writes much a plain select in Python (``bare``).
 """
 
+import os
+import sqlite3
 import subprocess
-import time
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.report import SECONDS, Row, Spread, Target, at_most
-from tests.bench.routes import CONSOLE_SCRIPT, Settings
+from tests.bench.conversation import write_conversation
+from tests.bench.recorder import check, play
+from tests.bench.report import MEGABYTES, SECONDS, TIMES, Row, Spread, Target, at_most
+from tests.bench.routes import (
+    CONSOLE_SCRIPT,
+    BenchError,
+    Peer,
+    Settings,
+    command,
+    recorders,
+    script,
+    wait_recorded,
+    wait_until,
+)
 
 LIMIT_S = 0.3
 LIMIT = f"≤ {LIMIT_S} s"
+NOWHERE = "nothing-of-the-kind"
+# What a program does at least that answers from the log, as Python that gets the log's path.
+SELECT = "import sqlite3,sys\ndb=sqlite3.connect(sys.argv[1])\n"
+TALLY = (
+    f"{SELECT}for row in db.execute('SELECT stream_code, kind_code, method, session_update, "
+    "count(*), sum(bytes) FROM messages GROUP BY 1, 2, 3, 4'): pass"
+)
+SCAN = f"{SELECT}db.execute('SELECT count(*) FROM frames WHERE instr(raw, ?)', (b'{NOWHERE}',)).fetchall()"
+COPY = f"{SELECT}for (raw,) in db.execute('SELECT raw FROM frames ORDER BY id'): sys.stdout.buffer.write(raw)"
+PARSE = f"{SELECT}import orjson\nfor (raw,) in db.execute('SELECT raw FROM frames ORDER BY id'): orjson.loads(raw)"
+PRINT = f"""{SELECT}for row in db.execute('SELECT * FROM tool_calls'):
+ print('  '.join(map(str, row)))"""
 
 
-def query_rows(settings: Settings, log: Path, messages: int) -> list[Row]:
-    """Time each command; one that fails is shown as such and judged no further."""
-    middle = str(messages // 2)
-    return [
-        _timed(settings, log, "connections"),
-        _timed(settings, log, "messages", "--limit", "50"),
-        _timed(settings, log, "messages", "--since-seq", middle, "--limit", "50"),
-        _timed(settings, log, "messages", "--kind", "error", "--limit", "50"),
-        _timed(settings, log, "show", "latest", middle),
-        _timed(settings, log, "tail", "-n", "20"),
-        _timed(settings, log, "stats"),
-    ]
+@dataclass(frozen=True)
+class Query:
+    """A command, what it is compared with, and whether it has to meet the target."""
+
+    words: tuple[str, ...]
+    bare: str | None = None
+    judged: bool = True
 
 
-def _timed(settings: Settings, log: Path, name: str, *arguments: str) -> Row:
-    figure = " ".join((name, *arguments))
-    whole = [str(CONSOLE_SCRIPT), name, "--log", str(log), *arguments]
-    values = []
-    for _ in settings.rounds(3, 7, limit_s=30):
-        start = time.perf_counter()
+def measure(settings: Settings) -> Iterator[Row]:
+    """Record a long mixed conversation, and ask for everything."""
+    if not settings.has_proxy:
+        yield Row("queries", target=Target(LIMIT, None))
+        return
+    conversation = write_conversation(settings.folder / "asked", settings.pick(100_000, 1_000_000))
+    agent = script("exchange_agent.py", conversation.folder)
+    with settings.log() as log:
+        with Peer(command("proxy", agent, log), limit_s=600) as peer:
+            play(peer, conversation)
+            peer.finish()
+            wait_recorded(log, 600)
+        wait_until(lambda: not recorders(log.parent), 60, "the recorder's end")
+        check(log, conversation)
+        for query in _queries(log, conversation.messages):
+            yield _row(settings, log, query)
+
+
+def _queries(log: Path, last: int) -> Iterator[Query]:
+    with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as db:
+        sessions = [id_ for (id_,) in db.execute("SELECT session_id FROM sessions ORDER BY 1")]
+        [(call, end)] = db.execute(
+            "SELECT tool_call_id, last_seq FROM tool_calls ORDER BY first_seq LIMIT 1"
+        )
+    middle, session = str(last // 2), sessions[len(sessions) // 2]
+    for words in (
+        ("log", "path"), ("log", "info"), ("connections",), ("messages", "--limit", "50"),
+        ("messages", "--since-seq", middle, "--limit", "50"),
+        ("messages", "--since-seq", str(last - 49)), ("messages", "--kind", "error"),
+        ("messages", "--session", session, "--limit", "50"), ("messages", "--tool-call", call),
+        ("messages", "--method", NOWHERE), ("show", "1"), ("show", middle), ("show", str(last)),
+        ("sessions",), ("sessions", "--all"), ("tool-calls", "--session", session),
+        ("tool-calls", "--unfinished"), ("tool-call", call), ("tool-call", call, "--history"),
+        ("permissions",), ("permissions", "--pending"), ("terminals",), ("pending",),
+        ("pending", "--at", middle), ("diff", "--at", middle, "--at", str(last // 2 + 50)),
+        ("timeline",), ("timeline", "--turn", "1"), ("tail",),
+        ("tail", "--tool-call", call), ("tail", "--method", "initialize"),
+        ("search", "ba"), ("search", NOWHERE), ("search", "--session", session, "ba"),
+        ("diff", "--at", "1", "--at", str(end)),
+    ):  # fmt: skip
+        yield Query(words)
+    yield Query(("messages", "--grep", NOWHERE), SCAN)
+    yield Query(("tail", "--grep", NOWHERE), SCAN)
+    yield Query(("stats",), TALLY)
+    yield Query(("tool-calls",), PRINT)
+    yield Query(("export", "--stream", "agent"), COPY, judged=False)
+    yield Query(("export", "--jsonl", "--raw"), COPY, judged=False)
+    yield Query(("export", "--jsonl"), COPY, judged=False)
+    yield Query(("transcript", "--session", session), PARSE, judged=False)
+    yield Query(("transcript", "--raw"), PARSE, judged=False)
+    yield Query(("transcript",), PARSE, judged=False)
+
+
+def _row(settings: Settings, log: Path, query: Query) -> Row:
+    figure = " ".join(word if len(word) < 20 else word[:8] for word in query.words)
+    target = LIMIT if query.judged else ""
+    whole = [str(CONSOLE_SCRIPT), *query.words, "--log", str(log)]
+    start: list[float] = []
+    least: list[float] = []
+    taken: list[float] = []
+    peak = 0.0
+    rounds = settings.rounds(2, 5, limit_s=60) if query.judged else range(settings.pick(1, 2))
+    for _ in rounds:
+        start.append(_spent([sys.executable, "-c", "pass"], log)[0])
+        if query.bare is not None:
+            least.append(_spent([sys.executable, "-c", query.bare, str(log)], log, nothing=0)[0])
         try:
-            done = subprocess.run(whole, capture_output=True, timeout=30, check=False)
-        except subprocess.TimeoutExpired:
-            return Row(figure, proxy="> 30 s", target=Target(LIMIT, met=False))
-        if done.returncode > 1:  # 1 is the answer that nothing matches
-            return Row(figure, proxy=f"exit {done.returncode}", target=Target(LIMIT, None))
-        values.append(time.perf_counter() - start)
-    spread = Spread(tuple(values))
-    return Row(figure, proxy=spread.show(SECONDS), target=at_most(spread.median, LIMIT_S, LIMIT))
+            seconds, peak = _spent(whole, log)
+        except BenchError as error:
+            return Row(figure, proxy=str(error), target=Target(target, None))
+        taken.append(seconds)
+    spread = Spread(tuple(taken))
+    bare = Spread(tuple(least))
+    return Row(
+        figure,
+        direct=Spread(tuple(start)).show(SECONDS),
+        bare=bare.show(SECONDS) if least else "",
+        proxy=f"{spread.show(SECONDS)}, {MEGABYTES.show(peak)}",
+        to_bare=spread.against(bare).show(TIMES) if least else "",
+        target=at_most(spread.median, LIMIT_S, LIMIT) if query.judged else Target("", None),
+    )
+
+
+def _spent(words: list[str], log: Path, *, nothing: int = 1) -> tuple[float, float]:
+    """Run a command, its output into a file; return its processor time and its peak memory.
+
+    ``nothing`` is the exit code that is no failure either: the answer that nothing matches.
+    """
+    with (log.parent / "answer").open("wb") as file:
+        process = subprocess.Popen(words, stdout=file, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, nothing):
+        raise BenchError(f"exit {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024

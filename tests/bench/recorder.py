@@ -1,4 +1,4 @@
-"""How fast the recorder takes in a long mixed conversation, and what asking it costs.
+"""How fast the recorder takes in a long mixed conversation.
 
 Twice: beside the traffic, as in life, and alone, held back until the traffic is over.
 The baseline is a plain INSERT of the same lines into one table of a fresh database.
@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tests.bench.conversation import Conversation, write_conversation
 from tests.bench.memory import RECORDER_LIMIT, Watch
-from tests.bench.queries import query_rows
 from tests.bench.report import (
     MEGABYTES,
     PER_SECOND,
@@ -53,23 +52,21 @@ class Runs:
     alone: list[float] = field(default_factory=list)
     per_cpu_s: list[float] = field(default_factory=list)
     peaks: list[float] = field(default_factory=list)
-    queries: list[Row] = field(default_factory=list)
 
 
 def measure(settings: Settings) -> Iterator[Row]:
-    """Yield the recorder's rates, its lag and peak, and the time of a few queries."""
+    """Yield the recorder's rates, its lag and its peak."""
     conversation = write_conversation(
         settings.folder / "conversation", settings.pick(100_000, 1_000_000)
     )
     runs = Runs()
     limit_s = settings.pick(60, 300)
-    for number in settings.rounds(2, 5, limit_s=400):
+    for _ in settings.rounds(2, 5, limit_s=400):
         runs.insert.append(_plain_insert(settings, conversation))
         if settings.has_proxy:
-            _beside_traffic(settings, conversation, runs, limit_s, ask=number == 0)
+            _beside_traffic(settings, conversation, runs, limit_s)
             runs.alone.append(_alone(settings, conversation, limit_s))
     yield from _rows(conversation, runs)
-    yield from runs.queries
 
 
 def _rows(conversation: Conversation, runs: Runs) -> Iterator[Row]:
@@ -107,24 +104,21 @@ def _rate(figure: str, insert: list[float], rates: list[float], floor: str) -> R
 
 
 def _beside_traffic(
-    settings: Settings, conversation: Conversation, runs: Runs, limit_s: float, *, ask: bool
+    settings: Settings, conversation: Conversation, runs: Runs, limit_s: float
 ) -> None:
     agent = script("exchange_agent.py", conversation.folder)
-    with settings.log() as log:
-        with Peer(command("proxy", agent, log), limit_s=limit_s) as peer:
-            with Watch(peer.pid, log, every_s=0.02) as watch:
-                play(peer, conversation)
-                last = time.perf_counter()
-                peer.finish()
-                recorded = wait_recorded(log, limit_s)
-            check(log, conversation)
-            runs.traffic.append(conversation.messages / (last - peer.started))
-            runs.overall.append(conversation.messages / (recorded - peer.started))
-            runs.per_cpu_s.append(conversation.messages / (watch.recorder_cpu_s or float("inf")))
-            runs.lag_s.append(recorded - last)
-            runs.peaks.append(watch.recorder)
-        if ask:
-            runs.queries.extend(query_rows(settings, log, conversation.messages))
+    with settings.log() as log, Peer(command("proxy", agent, log), limit_s=limit_s) as peer:
+        with Watch(peer.pid, log, every_s=0.02) as watch:
+            play(peer, conversation)
+            last = time.perf_counter()
+            peer.finish()
+            recorded = wait_recorded(log, limit_s)
+        check(log, conversation)
+        runs.traffic.append(conversation.messages / (last - peer.started))
+        runs.overall.append(conversation.messages / (recorded - peer.started))
+        runs.per_cpu_s.append(conversation.messages / (watch.recorder_cpu_s or float("inf")))
+        runs.lag_s.append(recorded - last)
+        runs.peaks.append(watch.recorder)
 
 
 def _alone(settings: Settings, conversation: Conversation, limit_s: float) -> float:

@@ -344,9 +344,10 @@ def _message_of(session: "Session", event: Any) -> "Message | None":
     messages = session.messages
     if messages and messages[-1].last_seq == event.seq:
         return messages[-1]
-    place = session.message_places.get((event.role.value, event.message_id))
-    if place is None and event.role.value == "user":
-        place = session.open_prompt  # an echo of the prompt
+    known = session.known_messages.get((event.role.value, event.message_id))
+    if known is not None:
+        return known
+    place = session.open_prompt if event.role.value == "user" else None  # an echo of the prompt
     if place is None:
         place = session.open_message
     return None if place is None else messages[place]

@@ -243,10 +243,8 @@ class _Telling:
         """Return the mark of the message that a v2 prompt became."""
         marks = self._section.marks
         if mark.thing is not None:
-            place = session.message_places.get(("user", mark.thing))
-            if place is None:
-                return None
-            return marks.find(Kind.MESSAGE, session.messages[place].first_seq)
+            known = session.known_messages.get(("user", mark.thing))
+            return None if known is None else marks.find(Kind.MESSAGE, known.first_seq)
         prompt = self._words.prompt(mark.seq, mark.seq)["content"]
         for later in range(index + 1, min(index + _LOOK_AHEAD, len(marks))):
             other = marks[later]

@@ -1,0 +1,61 @@
+"""How much of the machine a recorder takes: little beside the traffic, its share when that is over.
+
+Linux may share the processor out among sessions first (autogroups; many desktops and servers do), and
+a recorder has a session of its own: there, its niceness counts for nothing, and thirty recorders
+would get thirty times what the one session with client, proxies and agents gets. A session has a
+niceness of its own, though, and unlike a process's it can be taken back.
+"""
+
+import contextlib
+import os
+from typing import Final
+
+AUTOGROUP = "/proc/self/autogroup"
+_NICE: Final = 10
+_YIELDING: Final = 15
+_USUAL: Final = 0
+
+
+class Priority:
+    """That of this process, whose session holds nobody else.
+
+    Args:
+        autogroup: The file in which the kernel keeps the session's niceness.
+
+    """
+
+    def __init__(self, autogroup: str = AUTOGROUP) -> None:
+        self._autogroup = autogroup
+        self._wanted: int | None = None
+        self._has_yielded = False
+        with contextlib.suppress(OSError):
+            os.nice(_NICE)
+
+    def yield_to_traffic(self) -> None:
+        """Take little while others want much. Costs nothing when it is done already."""
+        if not self._has_yielded:
+            self._has_yielded = True
+            self._want(_YIELDING)
+
+    def finish(self) -> None:
+        """Take a share like others: the traffic is over, and somebody may wait for the log."""
+        if self._has_yielded:
+            self._has_yielded = False
+            self._want(_USUAL)
+
+    def settle(self) -> None:
+        """Try again what the kernel refused: it takes ten such wishes a second from all users."""
+        if self._wanted is not None:
+            self._want(self._wanted)
+
+    def _want(self, niceness: int) -> None:
+        self._wanted = None
+        if os.getsid(0) != os.getpid():  # somebody else's session
+            return
+        try:
+            with open(self._autogroup, "w", encoding="ascii") as file:
+                file.write(str(niceness))
+        except BlockingIOError:
+            self._wanted = niceness
+        except OSError:  # no such thing here
+            pass
