@@ -123,7 +123,7 @@ def log_of(path: str, told: str | None) -> str | None:
 
 
 def beside(path: str) -> list[str]:
-    """Return the other journals in the folder of one, oldest first."""
+    """Return the journals in the folder of one, itself included while it is there, oldest first."""
     return sorted(_in(os.path.dirname(path)), key=_made)
 
 

@@ -7,13 +7,16 @@ niceness of its own, though, and unlike a process's it can be taken back.
 """
 
 import contextlib
+import math
 import os
 from typing import Final
 
 AUTOGROUP = "/proc/self/autogroup"
 _NICE: Final = 10
-_YIELDING: Final = 15
 _USUAL: Final = 0
+_ALONE: Final = 5
+_MOST: Final = 19
+_STEPS_TO_HALVE: Final = math.log(2) / math.log(1.25)  # the kernel's weights: 1.25 a step
 
 
 class Priority:
@@ -27,28 +30,35 @@ class Priority:
     def __init__(self, autogroup: str = AUTOGROUP) -> None:
         self._autogroup = autogroup
         self._wanted: int | None = None
-        self._has_yielded = False
+        self._now = _USUAL
         with contextlib.suppress(OSError):
             os.nice(_NICE)
 
-    def yield_to_traffic(self) -> None:
-        """Take little while others want much. Costs nothing when it is done already."""
-        if not self._has_yielded:
-            self._has_yielded = True
-            self._want(_YIELDING)
+    def yield_to_traffic(self, recorders: int) -> None:
+        """Take little while others want much: all recorders together a third of one session's share.
+
+        Args:
+            recorders: How many there are, this one included.
+
+        """
+        steps = round(_ALONE + _STEPS_TO_HALVE * math.log2(recorders))
+        self._want(min(_MOST, steps))
 
     def finish(self) -> None:
         """Take a share like others: the traffic is over, and somebody may wait for the log."""
-        if self._has_yielded:
-            self._has_yielded = False
-            self._want(_USUAL)
+        self._want(_USUAL)
 
     def settle(self) -> None:
         """Try again what the kernel refused: it takes ten such wishes a second from all users."""
         if self._wanted is not None:
-            self._want(self._wanted)
+            self._set(self._wanted)
 
     def _want(self, niceness: int) -> None:
+        if niceness != self._now:
+            self._now = niceness
+            self._set(niceness)
+
+    def _set(self, niceness: int) -> None:
         self._wanted = None
         if os.getsid(0) != os.getpid():  # somebody else's session
             return

@@ -41,6 +41,8 @@ _PATIENCE_SECONDS = 1.0
 _PATIENCE_WITH_LOCKS_SECONDS = 60.0
 """How long a recorder tries to use a log after its proxy has ended: later commands try again."""
 _BUSY_MS = 1000
+_YIELD_SECONDS = 2.0
+"""How often to look how many other recorders there are."""
 
 
 def main() -> None:
@@ -85,6 +87,7 @@ class _Recorder:
         self._proxy_gone = wake is None
         self._last_news = time.monotonic()
         self._impatient_since: float | None = None
+        self._next_yield = 0.0
 
     def run(self) -> int:
         """Record until all is in the log."""
@@ -128,13 +131,19 @@ class _Recorder:
                 if not records:
                     writing.settle()
                 if not gone:  # only now: a machine so busy that we get nothing should have a log
-                    self._priority.yield_to_traffic()
+                    self._yield()
                 self._wait()
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))
         if ingest.is_damaged:
             spool.set_aside(self._journal.path)
         spool.remove(self._journal.path)
+
+    def _yield(self) -> None:
+        now = time.monotonic()
+        if now > self._next_yield:
+            self._next_yield = now + _YIELD_SECONDS
+            self._priority.yield_to_traffic(max(1, len(spool.beside(self._journal.path))))
 
     def _first_record(self) -> "Record | None":
         while True:

@@ -14,7 +14,8 @@ import sys
 from acp_proxy.recorder.priority import Priority
 priority = Priority(sys.argv[1])
 told = []
-for wish in (priority.yield_to_traffic, priority.settle, priority.finish):
+wishes = [lambda n=n: priority.yield_to_traffic(n) for n in (1, 2, 32)]
+for wish in (*wishes, priority.settle, priority.finish):
     wish()
     told.append(open(sys.argv[1]).read())
 print(*told)
@@ -36,13 +37,13 @@ def wishes(file: Path, *, own_session: bool) -> str:
 def test_it_yields_until_it_finishes(tmp_path: Path) -> None:
     (tmp_path / "autogroup").write_text("as it was")
 
-    assert wishes(tmp_path / "autogroup", own_session=True) == "15 15 0"
+    assert wishes(tmp_path / "autogroup", own_session=True) == "5 8 19 19 0"
 
 
 def test_a_session_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "autogroup").write_text("untouched")
 
-    assert wishes(tmp_path / "autogroup", own_session=False) == "untouched untouched untouched"
+    assert wishes(tmp_path / "autogroup", own_session=False) == " ".join(["untouched"] * 5)
 
 
 def test_where_there_is_no_such_thing_nothing_happens(tmp_path: Path) -> None:
@@ -70,6 +71,6 @@ def test_a_recorder_yields_while_its_proxy_runs(tmp_path: Path) -> None:
         process.stdout.wait_count(6)
         [recorder] = wait_until(log.recorders, "a recorder runs")
         group = Path(f"/proc/{recorder}/autogroup")
-        wait_until(lambda: group.read_text().split()[-1:] == ["15"], "it yields")
+        wait_until(lambda: group.read_text().split()[-1:] == ["5"], "it yields")
         process.close_stdin()
         assert process.wait() == 0
