@@ -24,8 +24,8 @@ def _cells(count: int) -> str:
 
 _INSERT_FRAMES: Final = (
     f"INSERT INTO frames ({', '.join(_FRAME_COLUMNS)}, raw) SELECT {_cells(len(_FRAME_COLUMNS))}, "
-    "coalesce(substr(?1, json_extract(value, '$[6]'), json_extract(value, '$[7]')), x'') "
-    "FROM json_each(?2)"
+    "coalesce(substr(?, json_extract(value, '$[6]'), json_extract(value, '$[7]')), x'') "
+    "FROM json_each(?)"
 )
 
 
@@ -81,6 +81,6 @@ def insert(
     db.execute(_INSERT_FRAMES, (bulk.raws, bulk.frames.decode()))
     db.execute(
         f"INSERT INTO messages (connection_id, {', '.join(columns)}) "
-        f"SELECT ?1, {_cells(len(columns))} FROM json_each(?2)",
+        f"SELECT ?, {_cells(len(columns))} FROM json_each(?)",
         (connection_id, bulk.messages.decode()),
     )

@@ -15,7 +15,7 @@ AUTOGROUP = "/proc/self/autogroup"
 _NICE: Final = 10
 _USUAL: Final = 0
 _ALONE: Final = 5
-_MOST: Final = 19
+_MOST: Final = 15  # one of them has the log's lock, and all others wait for that one
 _STEPS_TO_HALVE: Final = math.log(2) / math.log(1.25)  # the kernel's weights: 1.25 a step
 
 
@@ -35,7 +35,7 @@ class Priority:
             os.nice(_NICE)
 
     def yield_to_traffic(self, recorders: int) -> None:
-        """Take little while others want much: all recorders together a third of one session's share.
+        """Take little while others want much: all recorders together a third of one session's share, or a little more.
 
         Args:
             recorders: How many there are, this one included.

@@ -130,9 +130,8 @@ class _Recorder:
                     break
                 if not records:
                     writing.settle()
-                if not gone:  # only now: a machine so busy that we get nothing should have a log
-                    self._yield()
                 self._wait()
+                self._yield()  # only now: a machine so busy that we get nothing should have a log
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))
         if ingest.is_damaged:
@@ -141,7 +140,7 @@ class _Recorder:
 
     def _yield(self) -> None:
         now = time.monotonic()
-        if now > self._next_yield:
+        if not self._proxy_gone and now > self._next_yield:
             self._next_yield = now + _YIELD_SECONDS
             self._priority.yield_to_traffic(max(1, len(spool.beside(self._journal.path))))
 
@@ -201,10 +200,11 @@ class _Recorder:
         assert self._wake is not None
         poller = select.poll()
         poller.register(self._wake, select.POLLIN)
-        if poller.poll(seconds * 1000):
+        for _, events in poller.poll(seconds * 1000):
             self._last_news = time.monotonic()
             with contextlib.suppress(BlockingIOError):
-                self._proxy_gone = not os.read(self._wake, 65536)
+                # Where the system tells of the end at once, what it said before need not be read.
+                self._proxy_gone = not os.read(self._wake, 65536) or bool(events & select.POLLHUP)
         if self._proxy_gone:
             self._priority.finish()
 
