@@ -15,7 +15,7 @@ AUTOGROUP = "/proc/self/autogroup"
 _NICE: Final = 10
 _USUAL: Final = 0
 _ALONE: Final = 5
-_MOST: Final = 15  # one of them has the log's lock, and all others wait for that one
+_MOST: Final = 19
 _STEPS_TO_HALVE: Final = math.log(2) / math.log(1.25)  # the kernel's weights: 1.25 a step
 
 

@@ -37,6 +37,7 @@ _BUSY_SECONDS = 0.02
 _QUIET_AFTER_SECONDS = 0.2
 _QUIET_SECONDS = 5.0
 _RETRY_SECONDS = (0.05, 1.0)
+_LOCKED_SECONDS = 0.1
 _PATIENCE_SECONDS = 1.0
 _PATIENCE_WITH_LOCKS_SECONDS = 60.0
 """How long a recorder tries to use a log after its proxy has ended: later commands try again."""
@@ -165,7 +166,8 @@ class _Recorder:
             except LogUnavailableError as error:
                 self._check_patience(error)
                 time.sleep(pause)
-                pause = min(2 * pause, longest)
+                # Who waits long for a lock that many want would always come too late for it.
+                pause = min(2 * pause, _LOCKED_SECONDS if _is_locked(error) else longest)
             else:
                 self._impatient_since = None
                 return result
@@ -178,8 +180,7 @@ class _Recorder:
         now = time.monotonic()
         if self._impatient_since is None:
             self._impatient_since = now
-        locked = isinstance(error, LogLockedError)
-        patience = _PATIENCE_WITH_LOCKS_SECONDS if locked else _PATIENCE_SECONDS
+        patience = _PATIENCE_WITH_LOCKS_SECONDS if _is_locked(error) else _PATIENCE_SECONDS
         if now - self._impatient_since > patience:
             raise LogError(error.why, error.remedy)  # no longer one to be patient with
 
@@ -249,6 +250,10 @@ class _Writing:
             completing.result()
         elif self._batch is not None:  # it did not work: from the beginning
             _unless_replaced(self._writer, partial(self._writer.write, self._batch))
+
+
+def _is_locked(error: LogError) -> bool:
+    return isinstance(error, LogLockedError)
 
 
 def _unless_replaced(writer: LogWriter, do: "Callable[[], None]") -> None:

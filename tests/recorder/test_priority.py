@@ -37,7 +37,7 @@ def wishes(file: Path, *, own_session: bool) -> str:
 def test_it_yields_until_it_finishes(tmp_path: Path) -> None:
     (tmp_path / "autogroup").write_text("as it was")
 
-    assert wishes(tmp_path / "autogroup", own_session=True) == "5 8 15 15 0"
+    assert wishes(tmp_path / "autogroup", own_session=True) == "5 8 19 19 0"
 
 
 def test_a_session_of_others_is_left_alone(tmp_path: Path) -> None:
