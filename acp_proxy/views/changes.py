@@ -14,6 +14,7 @@ MISSING: Any = object()
 Path = tuple[str | int, ...]
 
 _WIDTH = 100
+_LEVELS = 5  # document, sessions, session, its list, thing
 # Lists of the state document are compared by what their members are known by, not by place.
 _KNOWN_BY: dict[str, tuple[str, ...]] = {
     "sessions": ("sessionId",),
@@ -65,8 +66,8 @@ def change_object(change: Change) -> dict[str, Any]:
     """Return a change for ``--json``: what is missing has no key."""
     return {
         "path": list(change.path),
-        **({} if change.before is MISSING else {"before": change.before}),
-        **({} if change.after is MISSING else {"after": change.after}),
+        **({} if change.before is MISSING else {"before": _plain_within(change.before)}),
+        **({} if change.after is MISSING else {"after": _plain_within(change.after)}),
     }
 
 
@@ -122,6 +123,15 @@ def _plain(value: Any) -> Any:
     return plain(value) if isinstance(value, Blocks | Output) else value
 
 
+def _plain_within(value: Any, levels: int = _LEVELS) -> Any:
+    """Return a value of a state document with plain ones for those that grow, wherever they are."""
+    if isinstance(value, dict) and levels:
+        return {name: _plain_within(one, levels - 1) for name, one in value.items()}
+    if isinstance(value, list) and levels:
+        return [_plain_within(one, levels - 1) for one in value]
+    return _plain(value)
+
+
 def _output_text(change: Change) -> str:
     """Return how a terminal's output changed: what was appended, or that it is another."""
     old, new = (base64.b64decode(data) for data in (change.before, change.after))
@@ -132,4 +142,4 @@ def _output_text(change: Change) -> str:
 
 
 def _value(value: Any) -> str:
-    return clip(visible(state_text(value)), _WIDTH)
+    return clip(visible(state_text(_plain_within(value))), _WIDTH)
