@@ -14,6 +14,7 @@ from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
+from acp_proxy.log.wholeness import all_of_stream
 from acp_proxy.state.version import VERSION
 from acp_proxy.views.jsonlines import header_line
 
@@ -63,6 +64,8 @@ class Recording:
     def __init__(self, path: str) -> None:
         self.path = path
         self._log = LogReader(path)
+        self.losses = self._log.losses
+        """What the answers lacked so far, in words: messages whose frames are gone, for one."""
 
     def __enter__(self) -> "Recording":
         return self
@@ -156,7 +159,9 @@ class Recording:
 
     def stream(self, connection: str | int, stream: str) -> "Iterator[bytes]":
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
-        for frame in self.frames(connection, stream=stream):
+        row = self._log.connection(connection)
+        frames = self._log.frames(row.id, stream=stream)
+        for frame in all_of_stream(self.path, frames, row, stream):
             yield from self._log.pieces(frame)
 
     def redactor(self, connection: str | int = "latest") -> "Redactor":

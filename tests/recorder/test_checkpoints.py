@@ -202,6 +202,7 @@ def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dens
     _change(
         older,
         "ALTER TABLE connections DROP COLUMN derived",
+        "ALTER TABLE connections DROP COLUMN crc",
         "ALTER TABLE frames DROP COLUMN crc",
         *(
             f"DROP TABLE {table}"
