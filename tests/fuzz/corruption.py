@@ -13,9 +13,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_proxy.state import checkpoints
 from tests.fuzz.journal_damage import damage_one, sound_journals
 from tests.fuzz.judging import judge
-from tests.fuzz.samples import copy, samples, trial_of
+from tests.fuzz.samples import USUAL_SPACING, copy, samples, trial_of
 
 if TYPE_CHECKING:
     from tests.fuzz.samples import Sample
@@ -136,6 +137,7 @@ def run(folder: Path, seconds: float, seed: int, first: int = 0, most: int = 10*
 
 def run_journals(folder: Path, seconds: float, seed: int, most: int = 10**9) -> list[str]:
     """Damage journals until the time is over; print what is found, and return it."""
+    checkpoints.SPACING = USUAL_SPACING  # type: ignore[misc] # recorders are processes of their own
     sound = sound_journals(folder / "sound")
     until = time.monotonic() + seconds
     faults: list[str] = []

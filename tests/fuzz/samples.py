@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SMALL_SPACING = 6000
 """How far apart checkpoints are here, in bytes, so that small logs have some."""
+USUAL_SPACING = checkpoints.SPACING
 LIMIT_SECONDS = 20
 _SUFFIXES = ("", "-wal")
 _MOST_LINES = 60
