@@ -66,6 +66,7 @@ class Recording:
         self._log = LogReader(path)
         self.losses = self._log.losses
         """What the answers lacked so far, in words: messages whose frames are gone, for one."""
+        self._seen: set[int] = set()
 
     def __enter__(self) -> "Recording":
         return self
@@ -128,11 +129,11 @@ class Recording:
             stream, kind, method, session, update, tool_call, terminal, since_seq, until_seq, grep,
             odd, limit,
         )  # fmt: skip
-        return self._log.messages(self._log.connection(connection).id, wanted, raw=raw)
+        return self._log.messages(self._id(connection), wanted, raw=raw)
 
     def message(self, connection: str | int, seq: int) -> MessageRow:
         """Return one message with its whole frame; QueryError when there is none of that seq."""
-        return self._log.message(self._log.connection(connection).id, seq)
+        return self._log.message(self._id(connection), seq)
 
     def answer_to(self, message: MessageRow) -> MessageRow | None:
         """Return the response to a request, None while there is none."""
@@ -143,7 +144,7 @@ class Recording:
         self, connection: str | int = "latest", *, stream: str | None = None
     ) -> "Iterator[FrameRow]":
         """Yield the frames of a connection, or of one of its streams, in order."""
-        return self._log.frames(self._log.connection(connection).id, stream=stream)
+        return self._log.frames(self._id(connection), stream=stream)
 
     def frame_bytes(self, frame: FrameRow) -> "Iterator[bytes]":
         """Yield all bytes of a frame in pieces of some MiB at most."""
@@ -215,7 +216,7 @@ class Recording:
 
         None when the log has them not.
         """
-        return self._log.tables(self._log.connection(connection).id, VERSION)
+        return self._log.tables(self._id(connection), VERSION)
 
     def steps(
         self,
@@ -303,7 +304,7 @@ class Recording:
             LogError: The log has no search index.
 
         """
-        number = None if connection is None else self._log.connection(connection).id
+        number = None if connection is None else self._id(connection)
         return self._log.search(text, SearchFilter(number, session, kinds, limit))
 
     def without_derived(self) -> int:
@@ -331,20 +332,27 @@ class Recording:
 
     def times(self, connection: str | int, seqs: "Iterable[int]") -> dict[int, int | None]:
         """Return when messages came, in ns since the connection began; None for unknown."""
-        return self._log.times(self._log.connection(connection).id, seqs)
+        return self._log.times(self._id(connection), seqs)
 
     def unanswered(self, connection: str | int, *, at: int) -> "Iterator[MessageRow]":
         """Yield the requests up to a message that nothing up to there answers."""
         wanted = MessageFilter(until_seq=at, unanswered=True)
-        return self._log.messages(self._log.connection(connection).id, wanted)
+        return self._log.messages(self._id(connection), wanted)
 
     def newest(
         self, connection: str | int, stream: str, *, at: int, limit: int = 1
     ) -> list[MessageRow]:
         """Return the last messages of a stream up to one, in order."""
         wanted = MessageFilter(stream=stream, until_seq=at, limit=limit)
-        number = self._log.connection(connection).id
+        number = self._id(connection)
         return list(self._log.messages(number, wanted, newest_first=True))[::-1]
+
+    def _id(self, connection: str | int) -> int:
+        """Return a connection's id; an id that was seen is not looked up again and again."""
+        if type(connection) is not int or connection not in self._seen:
+            connection = self._log.connection(connection).id
+            self._seen.add(connection)
+        return connection
 
     def _span(self, connection: str | int, at: int | None) -> tuple[ConnectionRow, int]:
         """Return a connection and the message up to which it is wanted."""
@@ -376,7 +384,7 @@ class Recording:
         """Return a connection to be read on and on while it grows."""
         from acp_proxy.following import Following
 
-        return Following(self._log, self._log.connection(connection).id)
+        return Following(self._log, self._id(connection))
 
     def watch(self) -> "LogWatch":
         """Return what tells, cheaply, that the log has grown; to be closed."""

@@ -162,7 +162,7 @@ def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
         warn_of(settle(where))
         open_recording(where).close()  # refuses one that is not there, rather than making it
         with Upkeep(where) as upkeep:
-            prune(upkeep, (), "")  # completes what was interrupted
+            prune(upkeep, (), "", thoroughly=True)  # completes what was interrupted
             done = give_back(upkeep, make_incremental=incremental)
         warn_of(settle(where))
     click.echo(dumps(vacuumed_document(done)) if as_json else vacuumed_page(done))

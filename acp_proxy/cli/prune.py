@@ -142,5 +142,5 @@ def _delete(
     from acp_proxy.log.vacuum import vacuum as give_back
 
     with Upkeep(path) as upkeep:
-        freed = delete(upkeep, choice.going, why)
+        freed = delete(upkeep, choice.going, why, thoroughly=vacuum)
         return freed, give_back(upkeep) if vacuum else None

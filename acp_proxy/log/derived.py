@@ -13,7 +13,7 @@ from acp_proxy.log import schema
 from acp_proxy.log.checksums import add as _add
 from acp_proxy.log.checksums import finished as _finished
 from acp_proxy.log.checksums import of_part as _of_part
-from acp_proxy.log.parts import PartUnpacker
+from acp_proxy.log.parts import PLAIN_HEAD, PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class DerivedReader:
         self._db = db
         is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
         self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
-        self._crcs += (
-            ", packed" if schema.has_column(db, "checkpoint_parts", "packed") else ", NULL"
-        )
+        may_be_packed = schema.has_column(db, "checkpoint_parts", "packed")
+        self._crcs += ", packed" if may_be_packed else ", NULL"
+        self._head = PLAIN_HEAD if may_be_packed else "head"
         self._unpacker = PartUnpacker(db)
         self._count = "parts" if is_summed else "NULL"
 
@@ -138,7 +138,7 @@ class DerivedReader:
     def session_heads(self, connection_id: int, seq: int) -> "Iterator[tuple[int, bytes]]":
         """Yield the parts that are sessions, and their heads, as they were at a checkpoint."""
         sql = (
-            "SELECT part, max(seq), head FROM checkpoint_parts WHERE connection_id = ? "
+            f"SELECT part, max(seq), {self._head} FROM checkpoint_parts WHERE connection_id = ? "
             "AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
         )
         with schema.reading(self._path):
@@ -153,7 +153,7 @@ class DerivedReader:
         values: list[Any] = [connection_id, seq, *span]
         beginnings = []
         for head in heads:
-            beginnings.append("head BETWEEN ? AND ?")
+            beginnings.append(f"{self._head} BETWEEN ? AND ?")
             values += (head, head + b"\xff")
         condition = f"AND ({' OR '.join(beginnings)})" if beginnings else ""
         sql = (

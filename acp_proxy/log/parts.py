@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from acp_proxy.log.upkeep import Upkeep
 
+PLAIN_HEAD: Final = (
+    "CASE WHEN packed IS NULL THEN head ELSE plain_head(connection_id, packed, head) END"
+)
+"""A part's head as it was before it was compacted, in SQL, for who has a PartUnpacker."""
 ALONE: Final = 1
 WITH_DICTIONARY: Final = 2
 _LEVEL: Final = 9
@@ -43,6 +47,7 @@ class PartUnpacker:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._key = (-1, -1)
+        db.create_function("plain_head", 3, self._plain_head)
         self._decompress: Callable[[bytes], bytes] = bytes
 
     def plain(
@@ -54,6 +59,9 @@ class PartUnpacker:
             self._key = connection_id, packed
         decompress = self._decompress
         return head and decompress(head), tail and decompress(tail)
+
+    def _plain_head(self, connection_id: int, packed: int, head: bytes | None) -> bytes | None:
+        return self.plain(connection_id, packed, head, None)[0]
 
 
 def _decompress(

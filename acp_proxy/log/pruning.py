@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _KEYED_BY_FRAME = {"frames": "id", "packs": "frame_id"}
 _APART = {"connections", "pruned"}
+_MUCH = 10
+"""One part in so many of the log is much."""
 _MERGE_PAGES = 64
 _MERGED_WHEN = 2
 """FTS5 says so of a merge that found nothing to do: fewer changes than this."""
@@ -100,7 +102,7 @@ def _why_it_stays(status: str, *, waits: bool) -> str | None:
 
 
 def prune(
-    upkeep: "Upkeep", going: "Sequence[Candidate]", why: str, *, thoroughly: bool = True
+    upkeep: "Upkeep", going: "Sequence[Candidate]", why: str, *, thoroughly: bool = False
 ) -> Freed:
     """Delete connections, and what others left half deleted.
 
@@ -108,8 +110,9 @@ def prune(
         upkeep: The log.
         going: Which. One that runs by now stays.
         why: Who wants it, for ``pruned``.
-        thoroughly: Whether their words are to go from the full-text index now: takes as long as the
-            index is large. Else they go bit by bit, when it grows.
+        thoroughly: Whether words of theirs are to go from the full-text index in any case: takes as
+            long as the index is large. Else they go now when much of the log goes, or bit by bit, when
+            the index grows.
 
     Raises:
         LogError: The log cannot be written. What was deleted stays deleted.
@@ -124,7 +127,8 @@ def prune(
         if _take_out(upkeep, one, why):
             _delete_rest(upkeep, one.id)
             gone.append(one)
-    if thoroughly and (gone or completed):
+    much = sum(one.bytes for one in gone) > before // _MUCH
+    if thoroughly or much or completed:
         _merge_index(upkeep)
     return Freed(gone, max(0, before - upkeep.used_bytes()), completed)
 

@@ -295,8 +295,9 @@ class LogReader(OpenedLog):
         with schema.reading(self.path):
             # Most messages are the first of their frame: then their index need not be looked at.
             found = dict(self._db.execute(by_frame, (json.dumps(sorted(wanted)), connection_id)))
-            rest = json.dumps(sorted(wanted - found.keys()))
-            return found | dict(self._db.execute(in_batch, (connection_id, rest)))
+            if rest := sorted(wanted - found.keys()):
+                found |= self._db.execute(in_batch, (connection_id, json.dumps(rest)))
+        return found
 
     def first_after(
         self, connection_id: int, *, elapsed_ns: int | None = None, time_ns: int | None = None

@@ -15,9 +15,6 @@ from acp_proxy.log.retention import choose, parse_keep
 if TYPE_CHECKING:
     from acp_proxy.journal.records import Facts
 
-_MUCH = 10
-"""One part in so many of the log: when that goes, the full-text index is tidied too."""
-
 
 def keep_limits(log: str, facts: "Facts") -> None:
     """Delete what is beyond the limits that a connection's start asks for; never fails.
@@ -47,9 +44,8 @@ def keep_limits(log: str, facts: "Facts") -> None:
             found.candidates, limits, now_ns=time.time_ns(), used_bytes=found.used_bytes
         )
         if choice.going or found.unfinished:
-            much = sum(one.bytes for one in choice.going) > found.used_bytes // _MUCH
             with Upkeep(log) as upkeep:
-                prune(upkeep, choice.going, f"run --keep {keep}", thoroughly=much)
+                prune(upkeep, choice.going, f"run --keep {keep}")
                 give_back_in_slices(upkeep)
 
 

@@ -14,7 +14,7 @@ MISSING: Any = object()
 Path = tuple[str | int, ...]
 
 _WIDTH = 100
-_LEVELS = 5  # document, sessions, session, its list, thing
+_DEEPEST = 6  # from a document down to what grows: sessions, one, its terminals, one, output, data
 # Lists of the state document are compared by what their members are known by, not by place.
 _KNOWN_BY: dict[str, tuple[str, ...]] = {
     "sessions": ("sessionId",),
@@ -58,7 +58,7 @@ def changes(before: Any, after: Any) -> list[Change]:
             keys = _KNOWN_BY.get(_list_name(change.path))
             todo += _pairs(change.path, _members(old, keys), _members(new, keys))[::-1]
         elif not _is_same(old, new):
-            found.append(change)
+            found.append(Change(change.path, _plain(old), _plain(new)))
     return found
 
 
@@ -66,8 +66,8 @@ def change_object(change: Change) -> dict[str, Any]:
     """Return a change for ``--json``: what is missing has no key."""
     return {
         "path": list(change.path),
-        **({} if change.before is MISSING else {"before": _plain_within(change.before)}),
-        **({} if change.after is MISSING else {"after": _plain_within(change.after)}),
+        **({} if change.before is MISSING else {"before": change.before}),
+        **({} if change.after is MISSING else {"after": change.after}),
     }
 
 
@@ -119,17 +119,15 @@ def _is_same_text(old: Any, new: Any) -> bool:
     return False
 
 
-def _plain(value: Any) -> Any:
-    return plain(value) if isinstance(value, Blocks | Output) else value
-
-
-def _plain_within(value: Any, levels: int = _LEVELS) -> Any:
-    """Return a value of a state document with plain ones for those that grow, wherever they are."""
-    if isinstance(value, dict) and levels:
-        return {name: _plain_within(one, levels - 1) for name, one in value.items()}
-    if isinstance(value, list) and levels:
-        return [_plain_within(one, levels - 1) for one in value]
-    return _plain(value)
+def _plain(value: Any, depth: int = _DEEPEST) -> Any:
+    """Return a value of a document with plain lists and base64 for what grows in it."""
+    if isinstance(value, Blocks | Output):
+        return plain(value)
+    if type(value) is dict and depth:
+        return {name: _plain(one, depth - 1) for name, one in value.items()}
+    if type(value) is list and depth:
+        return [_plain(one, depth - 1) for one in value]
+    return value
 
 
 def _output_text(change: Change) -> str:
@@ -142,4 +140,4 @@ def _output_text(change: Change) -> str:
 
 
 def _value(value: Any) -> str:
-    return clip(visible(state_text(_plain_within(value))), _WIDTH)
+    return clip(visible(state_text(value)), _WIDTH)

@@ -41,7 +41,7 @@ def tool_call_history(
             call = state.sessions[session_id].tool_calls.get(id_)
             if call is None:
                 continue
-            after = tool_call_object(call)
+            after = _as_it_stands(tool_call_object(call))
             yield _entry(session_id, state.seq, about, known.get(session_id, {}), after)
             known[session_id] = after
 
@@ -76,7 +76,7 @@ def terminal_history(
                     continue
                 before, output = known.get((session_id, owner), ({}, _LastOutput()))
                 # Not with its output: that may be long, and is told by what came.
-                after = terminal_object(replace(terminal, output=None))
+                after = _as_it_stands(terminal_object(replace(terminal, output=None)))
                 if terminal.output_meta is not None:
                     after["output"] = {"_meta": terminal.output_meta}
                 entry = _entry(session_id, state.seq, about, before, after, owner=owner.value)
@@ -106,6 +106,11 @@ class _LastOutput:
             return None
         word, new = ("appended", now.tail(length)) if goes_on else ("replaced", bytes(now))
         return {"bytes": len(now), word: base64.b64encode(new).decode()}
+
+
+def _as_it_stands(thing: dict[str, Any]) -> dict[str, Any]:
+    """Return a thing whose ``_meta`` does not go on changing with the state."""
+    return {**thing, "_meta": dict(thing["_meta"])} if "_meta" in thing else thing
 
 
 def _entry(

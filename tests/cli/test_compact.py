@@ -26,9 +26,17 @@ state {}
 state {} --json
 state {} --at 5 --json
 state {} --at -2 --json
+sessions {} --at -300 --json
+tool-calls {} --at -300 --json
+terminals {} --at -300 --json
+pending {} --at -300 --json
+show {} 2000
 state {} --at 0.5s
 sessions {} --json
 tool-calls {} --json
+tool-call {} c1 --json
+tool-call {} c1 --history
+tool-call {} c1999 --json
 permissions {} --json
 terminals {} --json
 pending {} --json
@@ -78,6 +86,19 @@ def test_every_command_says_the_same(
     assert told(log, 1) == before
     invoke("compact", "--all", "--undo", "--vacuum", "--log", log)
     assert ask(log, "SELECT count(*) FROM packs") == [(0,)]
+    assert told(log, 1) == before
+
+
+def test_every_command_says_the_same_of_a_long_one(tmp_path: Path) -> None:
+    """It has checkpoints, of which commands read a part."""
+    log = tmp_path / "log.db"
+    put_long(log, 5000)
+    assert ask(log, "SELECT count(*) FROM checkpoints") != [(0,)]
+    before = told(log, 1)
+
+    invoke("compact", "1", "--log", log)
+
+    assert ask(log, "SELECT count(*) FROM checkpoint_parts WHERE packed IS NULL") == [(0,)]
     assert told(log, 1) == before
 
 

@@ -135,3 +135,11 @@ def test_values_of_any_depth_are_compared() -> None:
         deep, other = [deep], [other]
 
     assert len(changes(deep, other)[0].path) == 5000
+
+
+def test_diff_tells_things_that_are_new_as_a_whole(log: Path) -> None:
+    told = document("diff", "1", "--log", log, "--at", "1", "--at", "-1")
+
+    [session] = [one["after"] for one in told["changes"] if one["path"] == ["sessions", "s"]]
+    assert session["toolCalls"][0]["toolCallId"] == "c1"
+    assert "+ sessions/s: {" in invoke("diff", "1", "--log", log, "--at", "1", "--at", "-1").stdout

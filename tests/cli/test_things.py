@@ -361,3 +361,20 @@ def test_nothing_that_was_sent_acts_on_the_terminal(
 
     assert not {"\x1b", "\u202e"} & set(shown)
     assert "[2J" in shown
+
+
+def test_a_history_tells_meta_when_it_came(tmp_path: Path) -> None:
+    """The state merges it into one object, which goes on changing."""
+    log = put(
+        tmp_path / "log.db",
+        [
+            ("agent", update("tool_call", toolCallId="c", title="T", _meta={"first": 1})),
+            ("agent", update("tool_call_update", toolCallId="c", _meta={"second": 2})),
+        ],
+    )
+
+    told = document("tool-call", "c", "--history", "--log", log)["history"]
+
+    changed = [[(one["path"], one["after"]) for one in entry["changes"]] for entry in told]
+    assert (["_meta"], {"first": 1}) in changed[0]
+    assert changed[1] == [(["_meta", "second"], 2)]

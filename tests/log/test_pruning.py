@@ -55,6 +55,25 @@ def test_all_of_a_connection_goes_and_nothing_of_another(log: Path) -> None:
     assert freed.bytes > 2_000_000
     invoke("verify", "--log", log)
     assert ask(log, "SELECT count(*) FROM search_docsize") == ask(log, "SELECT count(*) FROM texts")
+    with closing(sqlite3.connect(log)) as db:  # FTS5 compares its index with the texts
+        db.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+
+
+def test_the_index_is_merged_when_somebody_wants_it_gone(log: Path) -> None:
+    def dead_words() -> int:
+        """Return how many segments the index has: one when nothing of the deleted is left."""
+        sql = "SELECT count(DISTINCT segid) FROM search_idx"
+        [[count]] = ask(log, sql)
+        assert isinstance(count, int)
+        return count
+
+    put_long(log, 3)
+    prune(log, 4)  # little of the log
+    assert dead_words() > 1
+
+    invoke("log", "vacuum", "--log", log)
+
+    assert dead_words() == 1
 
 
 def test_every_table_that_knows_connections_is_seen_to(log: Path) -> None:

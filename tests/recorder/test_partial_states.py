@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,16 +23,17 @@ from acp_proxy.views.changes import changes
 from acp_proxy.views.history import terminal_history, tool_call_history
 from acp_proxy.views.state_json import as_it_is, state_document, state_text
 from acp_proxy.views.tail_lines import Teller
+from tests.cli.commands import invoke
 from tests.state.talk import said_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from acp_proxy.recording import Recording
     from acp_proxy.wire.jsonrpc import Direction
 
 Said = "list[tuple[Direction, bytes]]"
+CONVERSATION = Path(__file__).parent.parent / "conversations" / "v1.jsonl"
 LISTS = {
     "tool_calls": "toolCalls", "terminals": "terminals", "permissions": "permissions",
     "turns": "turns",
@@ -159,3 +163,23 @@ def _lines(log: str, wanted: MessageFilter) -> list[Any]:
         for row, events, fits in follow.new(wanted):
             lines += teller.tell(row, events, wanted=fits)
         return [*lines, *teller.flush()]
+
+
+def test_a_part_of_a_compacted_state_is_the_same(tmp_path: Path, dense: None) -> None:
+    log = tmp_path / "log.db"
+    invoke("import", CONVERSATION, "--log", log)
+    commands = [
+        [*words, "--log", log]
+        for words in (
+            ["tool-calls", "--json"], ["tool-calls", "--session", "garden-1"], ["sessions"],
+            ["permissions", "--json"], ["terminals", "--json"], ["timeline", "--json"],
+            ["pending", "--at", "60"], ["show", "70"], ["tool-call", "call-edit", "--history"],
+        )
+    ]  # fmt: skip
+    before = [invoke(*words).stdout for words in commands]
+    invoke("compact", "--all", "--log", log)
+    with closing(sqlite3.connect(log)) as db:
+        [packed] = db.execute("SELECT count(*) FROM checkpoint_parts WHERE packed > 0").fetchone()
+    assert packed
+
+    assert [invoke(*words).stdout for words in commands] == before

@@ -193,6 +193,8 @@ def make(checkout: str, out: str) -> None:
         imported = str(CONVERSATIONS.parents[1] / "docs" / "example.jsonl")
         maker.ask("import", imported, "--label", "imported")
         assert json.loads(maker.ask("log", "info", "--json"))["waiting"] == []
+        if Path(checkout, "acp_proxy/cli/compact.py").is_file():
+            maker.ask("compact", "3", "5")
         maker.record("waiting", stored_conversation("v1.jsonl")[:40], "waits")
         (maker.folder / "told.json").write_text(json.dumps(maker.told, indent=1))
         shutil.rmtree(maker.folder / ".local", ignore_errors=True)
