@@ -56,16 +56,14 @@ def open_recording(path: str | os.PathLike[str]) -> "Recording":
 class Recording:
     """An opened log.
 
-    A ``connection`` is given by its id, by the beginning of its uuid, or as
-    ``"latest"``; a wrong one raises QueryError. Running connections grow while
-    they are read; each call sees what is there when it begins.
+    A ``connection`` is given by its id, the beginning of its uuid, or as ``"latest"``; a wrong one
+    raises QueryError. Running connections grow; each call sees what is there when it begins.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._log = LogReader(path)
-        self.losses = self._log.losses
-        """What the answers lacked so far, in words: messages whose frames are gone, for one."""
+        self.losses = self._log.losses  # what the answers lacked so far, in words
         self._seen: set[int] = set()
 
     def __enter__(self) -> "Recording":
@@ -161,8 +159,7 @@ class Recording:
     def stream(self, connection: str | int, stream: str) -> "Iterator[bytes]":
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
         row = self._log.connection(connection)
-        frames = self._log.frames(row.id, stream=stream)
-        for frame in all_of_stream(self.path, frames, row, stream):
+        for frame in all_of_stream(self.path, self.frames(row.id, stream=stream), row, stream):
             yield from self._log.pieces(frame)
 
     def redactor(self, connection: str | int = "latest") -> "Redactor":
