@@ -14,6 +14,7 @@ from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
+from acp_proxy.log.wholeness import all_of_stream
 from acp_proxy.state.version import VERSION
 from acp_proxy.views.jsonlines import header_line
 
@@ -55,14 +56,14 @@ def open_recording(path: str | os.PathLike[str]) -> "Recording":
 class Recording:
     """An opened log.
 
-    A ``connection`` is given by its id, by the beginning of its uuid, or as
-    ``"latest"``; a wrong one raises QueryError. Running connections grow while
-    they are read; each call sees what is there when it begins.
+    A ``connection`` is given by its id, the beginning of its uuid, or as ``"latest"``; a wrong one
+    raises QueryError. Running connections grow; each call sees what is there when it begins.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._log = LogReader(path)
+        self.losses = self._log.losses  # what the answers lacked so far, in words
         self._seen: set[int] = set()
 
     def __enter__(self) -> "Recording":
@@ -157,7 +158,8 @@ class Recording:
 
     def stream(self, connection: str | int, stream: str) -> "Iterator[bytes]":
         """Yield a stream's bytes as they travelled, in pieces; gaps leave nothing behind."""
-        for frame in self.frames(connection, stream=stream):
+        row = self._log.connection(connection)
+        for frame in all_of_stream(self.path, self.frames(row.id, stream=stream), row, stream):
             yield from self._log.pieces(frame)
 
     def redactor(self, connection: str | int = "latest") -> "Redactor":

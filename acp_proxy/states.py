@@ -11,6 +11,7 @@ from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
 from acp_proxy.log.rows import ENDED
+from acp_proxy.log.wholeness import Missing
 from acp_proxy.state.fold import State
 from acp_proxy.state.partial import WHOLE, Wanted
 from acp_proxy.state.snapshot import (
@@ -166,10 +167,15 @@ def _events(
     log: "LogReader", connection_id: int, decoder: "Decoder", last: int
 ) -> "Iterator[list[Event]]":
     """Yield what each message after the decoder's means, up to the one of seq ``last``."""
+    missing = Missing(log.path, connection_id)
     for frame in log.frames(connection_id, from_seq=decoder.seq + 1):
+        missing.between(decoder.seq + 1, frame.seq)
         decoder.seq = frame.seq - 1  # the log's own count, whatever is missing
         direction = Direction(frame.stream)
         for message in messages_of(direction, Frame(frame.offset, frame.raw or b"", frame.size)):
             if decoder.seq >= last:
+                log.losses += missing.words()
                 return
             yield decoder.add(direction, message)
+    missing.between(decoder.seq + 1, last + 1)
+    log.losses += missing.words()

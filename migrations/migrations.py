@@ -294,3 +294,11 @@ SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m
     CASE WHEN length(f.raw) > 0 THEN f.raw END AS raw
 FROM messages m JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq;
 """)
+
+
+@migrations()
+def m0006_connection_checksum(db: "Database") -> None:
+    """Add a checksum to what is told of a connection: no frame gives that again."""
+    db.executescript("""
+ALTER TABLE connections ADD COLUMN crc INTEGER;
+""")

@@ -120,6 +120,7 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
             with open_recording(where) as recording:
                 facts |= recording.counts()
                 facts["size"] = recording.size()
+                facts["problem"] = " ".join(recording.losses) or facts["problem"]
             facts["space"] = space_document(survey(where, now_ns=time.time_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
@@ -205,7 +206,7 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
 
     with opened(log) as recording:
         rows = (
-            list(recording.connections())
+            sorted(recording.connections(), key=lambda row: row.id)  # texts come in anew
             if connection is None
             else [recording.connection(connection)]
         )

@@ -73,7 +73,7 @@ def opened(log: str | None) -> "Iterator[Recording]":
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
-        with open_recording(path) as recording:
+        with open_recording(path) as recording, _warning_of_losses(recording):
             yield recording
 
 
@@ -85,10 +85,24 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
         warn_of(settle(path))
         try:
             recording = stack.enter_context(open_recording(path))
+            stack.enter_context(_warning_of_losses(recording))
         except NoLogError as error:
             click.echo(f"acp-proxy: {visible(str(error))}", err=True)
             recording = None
         yield recording
+
+
+@contextlib.contextmanager
+def _warning_of_losses(recording: Recording) -> "Iterator[None]":
+    """Say on stderr what the answers lack: at once what is known, after them what they tell."""
+    known = len(recording.losses)
+    for loss in recording.losses:
+        click.echo(f"acp-proxy: {visible(loss)}", err=True)
+    try:
+        yield
+    finally:
+        for loss in dict.fromkeys(recording.losses[known:]):
+            click.echo(f"acp-proxy: {visible(loss)}", err=True)
 
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:

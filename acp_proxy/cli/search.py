@@ -60,6 +60,8 @@ def search(
     kinds = [one for one in kind or TEXT_KINDS if said_by is None or one in _SAID_BY[said_by]]
     if not kinds:
         raise click.UsageError(f"what is of kind {' or '.join(kind)} is never from {said_by}")
+    if not kind and said_by is None:
+        kinds = []  # of any kind, also of one that is damaged: that is to be told
     with opened(log) as recording:
         hits = list(
             recording.search(

@@ -1,11 +1,13 @@
 """``acp-proxy verify``: whether the record is whole."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from acp_proxy.cli.options import failing_plainly, json_option, log_option
+from acp_proxy.journal.spool import aside, damaged
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
@@ -44,6 +46,16 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
         for row in rows:
             found = [*recording.verify(row.id), *_told(row)]
             problems += [{"connection": str(row.id), "problem": text} for text in found]
+        problems += [{"log": path, "problem": text} for text in recording.losses]
+        known = {aside(row.uuid) for row in rows}
+        problems += [
+            {
+                "journal": name,
+                "problem": "is damaged: nothing of it could be read; look at it by hand",
+            }
+            for name in damaged(path)
+            if connection is None and os.path.basename(name) not in known
+        ]
     frames = sum(row.frames for row in rows)
     altered = [(row.id, values) for row in rows if (values := _blanked(row))]
     if as_json:

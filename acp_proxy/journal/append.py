@@ -107,7 +107,7 @@ class JournalWriter:
             self._wait_status = wait_status
         self.note({"event": "exit", "wait_status": wait_status})
         with self._lock:
-            self._rewrite_slot()
+            self._rewrite_slot(end=self._position)
             fd, self._fd = self._fd, -1
             os.close(fd)
 
@@ -150,11 +150,11 @@ class JournalWriter:
                 parts += [head, facts]
         return parts
 
-    def _rewrite_slot(self) -> None:
+    def _rewrite_slot(self, end: int = 0) -> None:
         """Say in the header, where there is always room, what no record could say."""
         client, agent, stderr = (
             offset if lost else 0 for offset, lost in zip(self._offsets, self._lost, strict=True)
         )
-        slot = Slot((client, agent, stderr), self._wait_status)
+        slot = Slot((client, agent, stderr), self._wait_status, end)
         with contextlib.suppress(OSError):
             os.pwrite(self._fd, encode_header(slot), 0)

@@ -6,9 +6,11 @@ bytes. The checksum covers all that follows it, so a record that was not written
 whole (kill, power, a full disk) is never taken for a whole one.
 
 The header holds one slot that can be rewritten in place, on a disk too full for
-another record: how far the streams went without one, and the agent's end.
+another record: how far the streams went without one, the agent's end, and where the
+file ended then. It has a checksum of its own.
 """
 
+import re
 import struct
 from enum import IntEnum
 from typing import NamedTuple
@@ -16,7 +18,9 @@ from zlib import crc32
 
 MAGIC = b"ACPJRNL1"
 HEADER_SIZE = 64
-_HEADER = struct.Struct("<8s8xQQQq16x")
+_HEADER = struct.Struct("<8sI4xQQQqQ8x")
+_SLOT = slice(16, 56)
+"""What the header's checksum covers; a checksum of 0 is one that an older proxy did not take."""
 HEAD = struct.Struct("<IIQqqB3x")
 """length, checksum, offset in the stream, monotonic ns, wall clock ns, stream."""
 HEAD_SIZE = HEAD.size
@@ -24,6 +28,11 @@ MAX_DATA = 16 * 1024 * 1024
 """No record holds more bytes; a head that claims more is not sound."""
 _CHECKED_FROM = 8  # the checksum covers the head from here on, and the bytes
 _NO_STATUS = -(2**63)
+_BEFORE_STREAM = 32
+_HEADS_END = re.compile(rb"[\x00-\x03]\x00\x00\x00")
+_MAX_SEARCHED = 64 * 1024 * 1024
+"""So many bytes are checked, at most, in search of a record among other bytes."""
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
 
 Facts = dict[str, str | int | list[str]]
 """What a control record says: names to texts, numbers or lists of texts."""
@@ -71,25 +80,32 @@ class Slot(NamedTuple):
         reached: Offset in each stream up to which bytes were relayed, where the last of them found no
             room for a record; 0 where all have one.
         wait_status: The agent's status as wait(2) gives it, None while unknown.
+        end: Size of the file when it was closed; 0 while it is not.
+        is_sound: Whether its checksum is right; nothing else is told by one that is not.
 
     """
 
     reached: tuple[int, int, int] = (0, 0, 0)
     wait_status: int | None = None
+    end: int = 0
+    is_sound: bool = True
 
 
 def encode_header(slot: Slot) -> bytes:
     """Return the first HEADER_SIZE bytes of a journal."""
     status = _NO_STATUS if slot.wait_status is None else slot.wait_status
-    return _HEADER.pack(MAGIC, *slot.reached, status)
+    values = (*slot.reached, status, slot.end)
+    return _HEADER.pack(MAGIC, crc32(_HEADER.pack(MAGIC, 0, *values)[_SLOT]), *values)
 
 
 def decode_header(data: bytes) -> Slot | None:
     """Return a header's slot, None when these bytes begin no journal."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         return None
-    _, client, agent, stderr, status = _HEADER.unpack_from(data)
-    return Slot((client, agent, stderr), None if status == _NO_STATUS else status)
+    _, checksum, client, agent, stderr, status, end = _HEADER.unpack_from(data)
+    if checksum and checksum != crc32(data[_SLOT]):
+        return Slot(is_sound=False)
+    return Slot((client, agent, stderr), None if status == _NO_STATUS else status, end)
 
 
 def encode_head(stream: Stream, offset: int, monotonic_ns: int, time_ns: int, data: bytes) -> bytes:
@@ -128,6 +144,23 @@ def record_length(buffer: bytes | memoryview, at: int) -> int | None:
     return HEAD_SIZE + int(length) if length <= MAX_DATA else None
 
 
+def holds_record(buffer: bytes) -> bool:
+    """Tell whether a whole and sound record stands anywhere in bytes.
+
+    Where that would take long, in bytes made to look like many records, it is taken for granted.
+    """
+    searched = 0
+    for match in _HEADS_END.finditer(buffer, _BEFORE_STREAM):
+        at = match.start() - _BEFORE_STREAM
+        length = record_length(buffer, at)
+        if length is None or at + length > len(buffer):
+            continue
+        searched += length
+        if searched > _MAX_SEARCHED or decode_record(buffer, at, 0) is not None:
+            return True
+    return False
+
+
 def encode_facts(facts: Facts) -> bytes:
     r"""Return facts as the bytes of a control record: ``key=kind:value`` fields, NUL-ended.
 
@@ -160,10 +193,9 @@ def decode_facts(data: bytes) -> Facts:
         at += 1
         if kind == "s":
             facts[key] = text
-        elif kind in ("i", "l") and text.lstrip("-").isdigit():
-            if kind == "i":
-                facts[key] = int(text)
-            else:
-                facts[key] = fields[at : at + int(text)]
-                at += int(text)
+        elif kind == "i" and _INTEGER.fullmatch(text):
+            facts[key] = int(text)
+        elif kind == "l" and _INTEGER.fullmatch(text) and not text.startswith("-"):
+            facts[key] = fields[at : at + int(text)]
+            at += int(text)
     return facts

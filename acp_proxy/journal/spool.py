@@ -152,7 +152,12 @@ def damaged(log: str) -> list[str]:
 def set_aside(path: str) -> str:
     """Keep a journal of which something cannot be read, out of the way; return its new path."""
     with contextlib.suppress(OSError):
-        os.rename(path, path + _DAMAGED_SUFFIX)
+        os.rename(path, aside(path))
+    return aside(path)
+
+
+def aside(path: str) -> str:
+    """Return where a journal is kept of which something cannot be read."""
     return path + _DAMAGED_SUFFIX
 
 

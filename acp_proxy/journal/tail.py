@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from acp_proxy.journal.records import (
     HEAD_SIZE,
     HEADER_SIZE,
+    MAX_DATA,
     Record,
     Slot,
     decode_header,
     decode_record,
+    holds_record,
     record_length,
 )
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _READ_SIZE = 1024 * 1024
+_SLOT_TRIES = 3
 
 
 class JournalReader:
@@ -43,7 +46,12 @@ class JournalReader:
 
     def slot(self) -> Slot | None:
         """Return what the header says now, None when this is no journal."""
-        return decode_header(os.pread(self._fd, HEADER_SIZE, 0))
+        slot = None
+        for _ in range(_SLOT_TRIES):  # it may be rewritten just now
+            slot = decode_header(os.pread(self._fd, HEADER_SIZE, 0))
+            if slot is None or slot.is_sound:
+                break
+        return slot
 
     def size(self) -> int:
         """Return the file's size in bytes."""
@@ -73,13 +81,27 @@ class JournalReader:
         """Tell whether what stands at ``position``, where no whole record is, is more than a torn end.
 
         The last record is torn when the proxy was killed while it wrote; then fewer
-        bytes are there than its head says.
+        bytes are there than its head says, and no other record follows. A journal that was
+        closed has no torn end.
         """
-        head = os.pread(self._fd, HEAD_SIZE, position or HEADER_SIZE)
+        position = position or HEADER_SIZE
+        size = self.size()
+        slot = self.slot()
+        if slot is not None and slot.end > position:
+            return True
+        head = os.pread(self._fd, HEAD_SIZE, position)
         if len(head) < HEAD_SIZE:
             return False
         length = record_length(head, 0)
-        return length is None or (position or HEADER_SIZE) + length <= self.size()
+        if length is None or position + length <= size:
+            return True
+        rest = size - position
+        return rest > HEAD_SIZE + MAX_DATA or holds_record(os.pread(self._fd, rest, position))
+
+    def unread(self, position: int) -> int:
+        """Return how many bytes there are, or were, from ``position`` on."""
+        slot = self.slot()
+        return max(self.size(), slot.end if slot is not None else 0) - position
 
     def records(self, position: int = 0) -> "Iterator[Record]":
         """Yield all whole records from ``position`` on."""

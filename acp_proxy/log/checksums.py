@@ -5,9 +5,14 @@ too. It is kept signed: four bytes in SQLite. It guards against accidents, not
 against somebody who writes to the log.
 """
 
+import json
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NO_FACTS: Final = frozenset({"crc", "derived", "journal_position"})
 _LOW: Final = 0xFFFFFFFF
 _SIGN: Final = 0x80000000
 
@@ -27,6 +32,16 @@ def of_part(part: int, seq: int, since: int) -> int:
     """Return with what the checksums of a checkpoint's part begin, as ``of_frame``."""
     numbers = part ^ seq ^ since << 7
     return (numbers ^ numbers >> 32) & _LOW
+
+
+def of_columns(columns: "Mapping[str, object]") -> int:
+    """Return the checksum, finished, of a row by the names of its columns.
+
+    Columns that are null do not count (later steps of the schema add such), nor what is no fact
+    of the connection: how far a recorder is, and whether anything is derived.
+    """
+    told = {name: x for name, x in columns.items() if x is not None and name not in _NO_FACTS}
+    return finished(zlib.crc32(json.dumps(told, sort_keys=True).encode()))
 
 
 add = zlib.crc32

@@ -95,7 +95,7 @@ class DerivedReader:
 
     def is_there(self, connection_id: int, version: int) -> bool:
         """Tell whether checkpoints, tables and texts of a connection are kept, in this version."""
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             rows = self._ask("SELECT derived FROM connections WHERE id = ?", connection_id)
             return any(derived == version for (derived,) in rows) and any(
                 has_texts for (has_texts,) in self._ask(_HAS_TEXTS, connection_id)
@@ -117,7 +117,7 @@ class DerivedReader:
             only: Tells the parts that are wanted of the checkpoint at a message; default: all.
 
         """
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             found = self._ask(
                 f"SELECT seq, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
                 "AND seq <= ? AND version = ? ORDER BY seq DESC LIMIT 1",
@@ -141,7 +141,7 @@ class DerivedReader:
             f"SELECT part, max(seq), {self._head} FROM checkpoint_parts WHERE connection_id = ? "
             "AND seq <= ? AND part & 4294967295 = 0 AND part > 0 GROUP BY part"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             for part, _, head in self._ask(sql, connection_id, seq):
                 if head is not None:
                     yield part, head
@@ -160,7 +160,7 @@ class DerivedReader:
             "SELECT DISTINCT part FROM checkpoint_parts WHERE connection_id = ? AND seq <= ? "
             f"AND part BETWEEN ? AND ? {condition}"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             return [part for (part,) in self._ask(sql, *values)]
 
     def _things(
@@ -198,7 +198,7 @@ class DerivedReader:
             f"SELECT seq, version, bytes, {self._count} FROM checkpoints WHERE connection_id = ? "
             "ORDER BY seq"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             yield from self._ask(sql, connection_id)
 
     def parts(self, connection_id: int) -> "Iterator[tuple[Any, ...]]":
@@ -211,7 +211,7 @@ class DerivedReader:
             f"SELECT part, seq, since, head, tail, {self._crcs} FROM checkpoint_parts "
             "WHERE rowid = ?"
         )
-        with schema.explaining(self._path):  # one by one: SQLite would sort the bytes too
+        with schema.reading(self._path):  # one by one: SQLite would sort the bytes too
             for (id_,) in list(self._ask(ids, connection_id)):
                 for stored in self._ask(one, id_):
                     row = self._plain(connection_id, stored)
@@ -242,7 +242,7 @@ class DerivedReader:
             f"activity, closed, {counts}, messages FROM sessions s WHERE connection_id = ? "
             "ORDER BY first_seq, session_id"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             for row in self._ask(sql, connection_id):
                 yield SessionRow(*row)._replace(closed=bool(row[9]))
 
@@ -252,7 +252,7 @@ class DerivedReader:
             "SELECT part, place, kind, session_id, seq, last_seq, text FROM texts "
             "WHERE connection_id = ?"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             yield from self._ask(sql, connection_id)
 
     def rows(
@@ -260,12 +260,14 @@ class DerivedReader:
     ) -> "Iterator[tuple[Any, ...]]":
         """Yield the rows of one of the tables, in the order of its key."""
         sql = f"SELECT {', '.join(columns)} FROM {table} WHERE connection_id = ?"
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             yield from self._ask(sql, connection_id)
 
     def _ask(self, sql: str, *values: Any) -> "Iterator[tuple[Any, ...]]":
         try:
-            yield from self._db.execute(sql, values)
+            # Not "yield from": that closes the cursor, which raises when the log was closed before.
+            for row in self._db.execute(sql, values):  # noqa: UP028
+                yield row
         except sqlite3.OperationalError as error:
             if not str(error).startswith(("no such table", "no such column")):
                 raise

@@ -29,12 +29,12 @@ class LogWatch:
 
     def connections_after(self, connection_id: int) -> list[int]:
         """Return the ids of the connections that came into the log after one, oldest first."""
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             rows = self._db.execute(
                 "SELECT id FROM connections WHERE id > ? ORDER BY id", (connection_id,)
             ).fetchall()
         return [id_ for (id_,) in rows]
 
     def _read(self) -> int:
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])

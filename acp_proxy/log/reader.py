@@ -1,30 +1,31 @@
-"""Asking the log: connections, frames, messages. Reads only; rows come as they are needed."""
+"""Asking the log: frames and messages. Reads only; rows come as they are needed."""
 
-import contextlib
 import json
-import os
-import sqlite3
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.log import checksums, schema
+from acp_proxy.log.converting import (
+    SOUND_TYPES,
+    check_frame,
+    check_message,
+    message_row,
+)
 from acp_proxy.log.derived import DerivedReader
 from acp_proxy.log.filters import ALL_MESSAGES, MessageFilter, conditions
-from acp_proxy.log.gone import told_of
+from acp_proxy.log.opened import OpenedLog
 from acp_proxy.log.rows import (
     STREAMS,
-    ConnectionRow,
     FrameRow,
     IndexRow,
     MessageRow,
-    connection_row,
     frame_id,
-    message_row,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.log.sparse import Needed, needed
 from acp_proxy.log.tables import Tables
 from acp_proxy.log.unpacking import Unpacker
+from acp_proxy.log.wholeness import all_frames, all_messages
 from acp_proxy.wire.framing import LONGEST
 
 if TYPE_CHECKING:
@@ -32,15 +33,13 @@ if TYPE_CHECKING:
 
 KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
-_LONGEST_ID = 18
-_SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
 _PREFIX = 64 * 1024
 _PIECE = 1024 * 1024
 _MOVES = 3
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
 
 
-class LogReader:
+class LogReader(OpenedLog):
     """A log opened for reading.
 
     Attributes:
@@ -52,71 +51,10 @@ class LogReader:
     """
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._db = schema.open_for_reading(path)
+        super().__init__(path)
         self._crc = "crc" if schema.has_column(self._db, "frames", "crc") else "NULL AS crc"
         self._packs = Unpacker(path, self._db)
         self.derived = DerivedReader(path, self._db)
-
-    def __enter__(self) -> "LogReader":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the log."""
-        self._db.close()
-
-    @contextlib.contextmanager
-    def snapshot(self) -> "Iterator[None]":
-        """In this context, see the log as it was when the first question was asked."""
-        with schema.explaining(self.path):
-            self._db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self._db.execute("COMMIT")
-
-    def connections(self) -> "Iterator[ConnectionRow]":
-        """Yield the connections, newest first."""
-        yield from self._connections("ORDER BY added_ns DESC, id DESC")
-
-    def connection(self, reference: str | int) -> ConnectionRow:
-        """Return one connection.
-
-        Args:
-            reference: Its id, the beginning of its uuid that no other has, or ``latest``.
-
-        Raises:
-            QueryError: There is no such connection, or more than one.
-
-        """
-        text = str(reference)
-        if text == "latest":
-            found = list(self._connections("ORDER BY added_ns DESC, id DESC LIMIT 1"))
-        else:
-            found = []
-            if text.isdecimal() and len(text) <= _LONGEST_ID:
-                found = list(self._connections("WHERE id = ?", int(text)))
-            if not found and len(text) >= _SHORTEST_PREFIX:
-                begins = "WHERE substr(uuid, 1, ?) = ? LIMIT 2"
-                found = list(self._connections(begins, len(text), text.lower()))
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise QueryError(f'"{text}" begins more than one uuid in {self.path}; give more of it')
-        if text == "latest":
-            raise QueryError(f"{self.path} holds no connection yet; record one with: acp-proxy run")
-        why = told_of(self._db, text) or "acp-proxy connections lists them"
-        raise QueryError(f'no connection "{text}" in {self.path}; {why}')
-
-    def _connections(self, rest: str, *values: object) -> "Iterator[ConnectionRow]":
-        with schema.explaining(self.path):
-            cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
-            cursor.row_factory = sqlite3.Row
-            for row in cursor:
-                yield connection_row(row)
 
     def frames(
         self,
@@ -137,8 +75,17 @@ class LogReader:
             checked: Whether to refuse one whose checksum is not right.
 
         """
+        rows = self._frames(connection_id, stream, from_seq, checked=checked)
+        if stream is None and not from_seq and checked:
+            [count] = self._counts_of(connection_id)[:1]
+            rows = all_frames(self.path, rows, connection_id, count)
+        return rows
+
+    def _frames(
+        self, connection_id: int, stream: str | None, from_seq: int, *, checked: bool
+    ) -> "Iterator[FrameRow]":
         condition = "" if stream is None else f"AND stream_code = {STREAMS.index(stream)} "
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             for row in self._db.execute(
                 "SELECT seq, stream_code, offset, time_ns, elapsed_ns, CASE WHEN length(raw) > "
                 f"{KEPT_RAW} THEN substr(raw, 1, {_PREFIX}) ELSE raw END, length(raw), id, "
@@ -148,6 +95,8 @@ class LogReader:
                 _, code, offset, time_ns, elapsed_ns, raw, size, id_, crc = row
                 if size == 0:
                     raw, size = self._packs.begin_of(id_, KEPT_RAW, _PREFIX, checked=checked)
+                if not checked and tuple(map(type, row)) not in SOUND_TYPES:
+                    check_frame(row)  # else its checksum tells
                 if checked and crc is not None and len(raw) == size:
                     begin = checksums.of_frame(id_, code, offset, time_ns, elapsed_ns)
                     self._check(id_, checksums.add(raw, begin), crc)
@@ -177,7 +126,7 @@ class LogReader:
             yield frame.raw
             return
         checksum = frame.checksum()
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             for piece in self._long_pieces(frame.id, checked):
                 checksum = checksums.add(piece, checksum)
                 yield piece
@@ -200,7 +149,7 @@ class LogReader:
 
     def index(self, connection_id: int) -> "Iterator[tuple[int, IndexRow]]":
         """Yield seq and index of the messages of a connection in order, as they are stored."""
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             for row in self._db.execute(
                 f"SELECT seq, {_INDEX_COLUMNS} FROM messages WHERE connection_id = ? ORDER BY seq",
                 (connection_id,),
@@ -226,6 +175,25 @@ class LogReader:
             seqs: Only these.
 
         """
+        rows = self._messages(connection_id, wanted, raw, newest_first, seqs)
+        first, limit = wanted.since_seq or 1, wanted.limit
+        ranged = wanted._replace(since_seq=None, until_seq=None)
+        is_all = ranged == ALL_MESSAGES and limit is None and seqs is None
+        if is_all and not newest_first:
+            last = self._counts_of(connection_id)[1]
+            if wanted.until_seq is not None:
+                last = min(last, wanted.until_seq)
+            rows = all_messages(self.path, rows, connection_id, max(first, 1), last)
+        return rows
+
+    def _messages(
+        self,
+        connection_id: int,
+        wanted: MessageFilter,
+        raw: int,
+        newest_first: bool,
+        seqs: "Iterable[int] | None",
+    ) -> "Iterator[MessageRow]":
         rest, values = conditions(wanted)
         if seqs is not None:
             rest += " AND m.seq IN (SELECT value FROM json_each(?))"
@@ -237,19 +205,23 @@ class LogReader:
             "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?), length(f.raw), f.id, "
             f"f.stream_code, f.offset, {self._crc} FROM messages m "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
-            "JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
+            "LEFT JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
             f"WHERE m.connection_id = ?{rest} "
             f"ORDER BY m.seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
         limit = -1 if wanted.limit is None else wanted.limit
-        with schema.explaining(self.path), self._packs.telling():
+        with schema.reading(self.path), self._packs.telling():
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
+                if tuple(map(type, row)) not in SOUND_TYPES:
+                    check_message(row)
                 if size == 0:
                     kept, size = self._packs.begin_of(id_, raw, raw) if raw else (b"", 1)
                 if crc is not None and len(kept) == size:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
+                if len(kept) == size and (code, size) != (row[4], row[19]):
+                    raise ValueError(f"message {row[1]} is not what its frame is")
                 yield message_row([*cells, kept])
 
     def tables(self, connection_id: int, version: int) -> Tables | None:
@@ -279,7 +251,7 @@ class LogReader:
         wanted = MessageFilter(since_seq=seq, until_seq=seq)
         for message in self.messages(connection_id, wanted, raw=KEPT_RAW):
             return message
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             (last,) = self._db.execute(
                 "SELECT max(seq) FROM messages WHERE connection_id = ?", (connection_id,)
             ).fetchone()
@@ -302,7 +274,7 @@ class LogReader:
 
     def answer_to(self, connection_id: int, seq: int) -> int | None:
         """Return the seq of the response to a request, None while there is none."""
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             row = self._db.execute(
                 "SELECT seq FROM messages WHERE connection_id = ? AND request_seq = ?",
                 (connection_id, seq),
@@ -320,7 +292,7 @@ class LogReader:
             "f.id = (m.connection_id << 32) + m.frame_seq WHERE m.connection_id = ? "
             "AND m.seq IN (SELECT value FROM json_each(?))"
         )
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             # Most messages are the first of their frame: then their index need not be looked at.
             found = dict(self._db.execute(by_frame, (json.dumps(sorted(wanted)), connection_id)))
             if rest := sorted(wanted - found.keys()):
@@ -343,7 +315,7 @@ class LogReader:
         return self._first_frame(connection_id, f"{column} IS NOT NULL") is not None
 
     def _first_frame(self, connection_id: int, condition: str, *values: object) -> int | None:
-        with schema.explaining(self.path):
+        with schema.reading(self.path):
             row = self._db.execute(
                 f"SELECT seq FROM frames WHERE id BETWEEN ? AND ? AND {condition} "
                 "ORDER BY id LIMIT 1",
@@ -354,25 +326,3 @@ class LogReader:
     def search(self, words: str, wanted: SearchFilter) -> "Iterator[Hit]":
         """Yield the texts that hold all the words, best first (``log.search``)."""
         return search(self.path, self._db, words, wanted)
-
-    def check_integrity(self) -> list[str]:
-        """Return what SQLite finds wrong with the file, nothing when it is sound."""
-        with schema.explaining(self.path):
-            rows = self._db.execute("PRAGMA integrity_check").fetchall()
-        return [text for (text,) in rows if text != "ok"]
-
-    def counts(self) -> dict[str, int]:
-        """Return how many connections, frames and messages the log holds."""
-        with schema.explaining(self.path):
-            return {
-                table: int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-                for table in ("connections", "frames", "messages")
-            }
-
-    def size(self) -> int:
-        """Return the bytes on disk, the write-ahead log included."""
-        return sum(
-            os.stat(self.path + suffix).st_size
-            for suffix in ("", "-wal")
-            if os.path.exists(self.path + suffix)
-        )

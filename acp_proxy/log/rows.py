@@ -3,14 +3,10 @@
 The order of the codes is part of the schema (migrations m0001): append only.
 """
 
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from acp_proxy.log import checksums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 STREAMS = ("client", "agent", "stderr")
 """Streams by their code in the log."""
@@ -176,6 +172,7 @@ class ConnectionRow:
         gaps: Bytes relayed but not recorded: ``{"from", "offset", "bytes"}`` each.
         notes: What happened beside the bytes: ends of streams, dropped stderr.
         facts: The connection object of the header of an imported file, as JSON text.
+        is_sound: Whether the row is what was recorded, as far as its checksum tells.
 
     """
 
@@ -205,37 +202,4 @@ class ConnectionRow:
     gaps: list[dict[str, Any]] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
     facts: str | None = None
-
-
-def connection_row(row: "Mapping[str, Any]") -> ConnectionRow:
-    """Return a row of ``connections`` from its columns by their names."""
-
-    def names(who: str) -> dict[str, str]:
-        return {
-            key: row[f"{who}_{key}"]
-            for key in ("name", "title", "version")
-            if row[f"{who}_{key}"] is not None
-        }
-
-    same = (
-        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "added_ns", "started_ns",
-        "ended_ns", "duration_ns", "status", "exit_code", "signal", "protocol_version", "frames",
-        "messages", "facts",
-    )  # fmt: skip
-    return ConnectionRow(
-        **{name: row[name] for name in same},
-        command=None if row["command"] is None else json.loads(row["command"]),
-        client=names("client"),
-        agent=names("agent"),
-        streams={stream: row[f"{stream}_bytes"] for stream in STREAMS},
-        sha256={stream: row[f"{stream}_sha256"] for stream in STREAMS},
-        gaps=json.loads(row["gaps"]),
-        notes=json.loads(row["notes"]),
-    )
-
-
-def message_row(cells: list[Any]) -> MessageRow:
-    """Return a row of ``messages`` from its cells, which are changed."""
-    cells[4], cells[5] = STREAMS[cells[4]], KINDS[cells[5]]
-    cells[16] = tuple((cells[16] or "").split())
-    return MessageRow(*cells)
+    is_sound: bool = True

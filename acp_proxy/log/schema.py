@@ -18,13 +18,24 @@ from acp_proxy.errors import LogError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = ("m0001_recording", "m0002_state", "m0003_search", "m0004_checksums", "m0005_compaction")
+STEPS = (
+    "m0001_recording",
+    "m0002_state",
+    "m0003_search",
+    "m0004_checksums",
+    "m0005_compaction",
+    "m0006_connection_checksum",
+)
 """The steps of the schema that this program knows, in order."""
 
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
 _ANOTHER = "or choose another with --log"
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+
+class Immutable(sqlite3.Connection):
+    """A connection that sees the log's file alone, not what stands in its ``-wal``."""
 
 
 class NoLogError(LogError):
@@ -188,7 +199,9 @@ def _connect_read_only(path: str) -> sqlite3.Connection:
         # Reading a WAL file needs its shared memory, which a read-only folder cannot give.
         if "unable to open" not in str(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
             raise
-        connection = sqlite3.connect(uri + "&immutable=1", uri=True, isolation_level=None)
+        connection = sqlite3.connect(
+            uri + "&immutable=1", uri=True, isolation_level=None, factory=Immutable
+        )
     except BaseException:
         connection.close()
         raise
@@ -274,10 +287,30 @@ def explaining(path: str) -> "Iterator[None]":
         yield
     except sqlite3.DatabaseError as error:
         raise explain(path, error) from error
+    except UnicodeDecodeError as error:  # what SQLite would say quotes a damaged schema
+        raise damaged(path, "its schema is no UTF-8") from error
     except OSError as error:
         raise LogUnavailableError(
             f"cannot use the log {path}: {error.strerror}", f"make its folder writable, {_ANOTHER}"
         ) from error
+
+
+@contextlib.contextmanager
+def reading(path: str) -> "Iterator[None]":
+    """As ``explaining``, where rows are read: a value that cannot be is damage of the log too."""
+    try:
+        with explaining(path):
+            yield
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise damaged(path, f"a value that was never written: {error}") from error
+
+
+def damaged(path: str, what: str) -> LogError:
+    """Return what a person can do about a log of which a row cannot be read."""
+    return LogError(
+        f"{path} is damaged ({what})",
+        f"acp-proxy verify --log {path} tells what is left; what is derived, acp-proxy log reindex mends",
+    )
 
 
 def explain(path: str, error: sqlite3.Error) -> LogError:
@@ -294,6 +327,8 @@ def explain(path: str, error: sqlite3.Error) -> LogError:
         return LogUnavailableError(
             f"cannot use the log {path}: {text}", f"make it and its folder writable, {_ANOTHER}"
         )
+    if text.startswith("Could not decode"):
+        return damaged(path, "text that is no UTF-8")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return LogError(
             f"{path} is damaged, or was never a log ({text})",

@@ -76,7 +76,7 @@ def search(path: str, db: sqlite3.Connection, words: str, wanted: SearchFilter) 
         f"snippet(search, 0, ?, ?, '…', {_WORDS_AROUND}) FROM search "
         "JOIN texts t ON t.id = search.rowid WHERE search MATCH ? AND search.rowid = ?"
     )
-    with schema.explaining(path):
+    with schema.reading(path):
         try:
             ids = db.execute(ranked, (query, *values, wanted.limit)).fetchall()
         except sqlite3.OperationalError as error:

@@ -53,7 +53,7 @@ def needed(
 
     """
     of_it = {"id": connection_id, "first": span[0], "last": span[1]}
-    with schema.explaining(path):
+    with schema.reading(path):
         sql = "SELECT session_id FROM messages WHERE connection_id = ? AND seq = ?"
         sessions = {row[0] for seq in wanted for row in db.execute(sql, (connection_id, seq))}
         rows = db.execute(

@@ -114,7 +114,7 @@ class Statistics:
         self._db: sqlite3.Connection = schema.open_for_reading(path)
 
     def __enter__(self) -> "Statistics":
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             self._db.execute("BEGIN")  # all numbers are of one moment
         return self
 
@@ -123,9 +123,15 @@ class Statistics:
 
     def last(self, connection_id: int) -> int:
         """Return how many messages there are."""
-        with schema.explaining(self._path):
-            sql = "SELECT messages FROM connections WHERE id = ?"
-            return int(self._db.execute(sql, (connection_id,)).fetchone()[0])
+        with schema.reading(self._path):
+            sql = (
+                "SELECT messages, (SELECT max(seq) FROM messages WHERE connection_id = c.id) "
+                "FROM connections c WHERE id = ?"
+            )
+            last, found = self._db.execute(sql, (connection_id,)).fetchone()
+            if last != (found or 0):
+                raise ValueError(f"of {last} messages the last is {found}")
+            return int(last)
 
     def things(self, connection_id: int, version: int) -> Things | None:
         """Return what the latest state holds, None when its tables are not kept in this version."""
@@ -147,7 +153,7 @@ class Statistics:
     def tallies(self, connection_id: int, last: int) -> list[Tally]:
         """Return how many messages of each stream, kind and method there are; 0.4 µs a message."""
         counts: dict[tuple[int, int, str | None, str | None], list[int]] = {}
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             for begin in range(1, last + 1, _STEP):
                 for stream, kind, method, update, count, size in self._db.execute(
                     "SELECT stream_code, kind_code, method, session_update, count(*), "
@@ -158,6 +164,8 @@ class Statistics:
                     known = counts.setdefault((stream, kind, method, update), [0, 0])
                     known[0] += count
                     known[1] += size
+            if not all(0 <= key[0] < len(STREAMS) and 0 <= key[1] < len(KINDS) for key in counts):
+                raise ValueError("a message of no stream or kind")
         return sorted(
             (
                 Tally(STREAMS[stream], KINDS[kind], method, update, *numbers)
@@ -174,7 +182,7 @@ class Statistics:
     def flags(self, connection_id: int, last: int) -> dict[str, int]:
         """Return how many messages have each flag."""
         found: dict[str, int] = {}
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             for flags, count in self._db.execute(
                 "SELECT flags, count(*) FROM messages WHERE connection_id = ? AND seq <= ? "
                 "AND flags IS NOT NULL GROUP BY flags",
@@ -187,7 +195,7 @@ class Statistics:
     def waits(self, connection_id: int, last: int) -> list[Wait]:
         """Return the requests that were answered; 3 µs each."""
         error = KINDS.index("error")
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             return [
                 Wait(STREAMS[stream], method, seq, answer_seq, took, kind == error, size, session)
                 for stream, method, seq, answer_seq, took, kind, size, session in self._db.execute(
@@ -207,13 +215,13 @@ class Statistics:
             "WHERE connection_id = ? AND seq <= ? AND tool_call_id IS NOT NULL "
             f"AND stream_code = {STREAMS.index('agent')} ORDER BY seq"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             for session, call, seq, flags in self._db.execute(sql, (connection_id, last)):
                 yield session, call, seq, flags is not None and "after-final" in flags.split()
 
     def prompts(self, connection_id: int, last: int) -> list[Prompt]:
         """Return the prompts in order."""
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             asked = self._db.execute(
                 "SELECT seq, session_id FROM messages WHERE connection_id = ? AND seq <= ? "
                 f"AND kind_code = {KINDS.index('request')} AND method = 'session/prompt' "

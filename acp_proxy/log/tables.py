@@ -102,14 +102,14 @@ class Tables:
         sql = (
             f"SELECT min(first_seq), max(last_seq) FROM {table} WHERE connection_id = ? AND {is_it}"
         )
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             first, last = self._db.execute(sql, (self._id, stored)).fetchone()
         return Mentions(first or 0, last or 0, self._sessions_where(table, is_it, id_))
 
     def _sessions_where(self, table: str, condition: str, *values: Any) -> set[str]:
         sql = f"SELECT DISTINCT session_id FROM {table} WHERE connection_id = ? AND {condition}"
         stored = (as_stored(value) if isinstance(value, str) else value for value in values)
-        with schema.explaining(self._path):
+        with schema.reading(self._path):
             return {id_ for (id_,) in self._db.execute(sql, (self._id, *stored))}
 
     def counted(self) -> "dict[str, SessionRow]":

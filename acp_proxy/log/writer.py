@@ -127,6 +127,7 @@ class LogWriter:
                 (uuid, *map(_storable, columns.values())),
             )
             row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
+            self._seal(int(row[0]), only_new=True)
         return int(row[0])
 
     def progress(self, connection_id: int) -> Progress:
@@ -214,6 +215,7 @@ class LogWriter:
             ConflictError: There is no such row, or it is not where it is expected to be.
 
         """
+        is_sound = self._is_sound(connection_id)
         sets = ", ".join(f"{name} = ?" for name in columns)
         where = "".join(f" AND {name} = ?" for name in Progress._fields) if expected else ""
         cursor = self._db.execute(
@@ -222,6 +224,27 @@ class LogWriter:
         )
         if cursor.rowcount != 1:
             raise ConflictError(f"{self.path} is not where this recorder left it")
+        if is_sound:  # what was damaged must not look right for being written again
+            self._seal(connection_id)
+
+    def _is_sound(self, connection_id: int) -> bool:
+        columns = self._columns(connection_id)
+        crc = columns.get("crc")
+        return crc is None or crc == checksums.of_columns(columns)
+
+    def _seal(self, connection_id: int, *, only_new: bool = False) -> None:
+        """Give a connection's row its checksum."""
+        columns = self._columns(connection_id)
+        if not only_new or columns.get("crc") is None:
+            self._db.execute(
+                "UPDATE connections SET crc = ? WHERE id = ?",
+                (checksums.of_columns(columns), connection_id),
+            )
+
+    def _columns(self, connection_id: int) -> dict[str, Any]:
+        cursor = self._db.execute("SELECT * FROM connections WHERE id = ?", (connection_id,))
+        names = [column[0] for column in cursor.description]
+        return dict(zip(names, cursor.fetchone() or (), strict=False))
 
     def insert(
         self,

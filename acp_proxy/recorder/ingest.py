@@ -12,7 +12,7 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.journal.records import Facts, Record, Slot, Stream, decode_facts
+from acp_proxy.journal.records import HEADER_SIZE, Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
@@ -150,8 +150,10 @@ class Ingest:
             columns |= {"status": "killed", "signal": os.WTERMSIG(status)}
         elif status is not None:
             columns |= {"status": "exited", "exit_code": os.waitstatus_to_exitcode(status)}
+        if not slot.is_sound:
+            self._note({"event": "journal damaged", "position": 0, "bytes": HEADER_SIZE})
         if self._journal.is_damaged(self.position):
-            left = self._journal.size() - self.position
+            left = self._journal.unread(self.position)
             self._note({"event": "journal damaged", "position": self.position, "bytes": left})
         self._follower.end()
         return self._batch(columns, durably=True)

@@ -59,7 +59,7 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
                     reasons[path] = words
                 del started[path]
         todo = [path for path in dead if path not in reasons]
-        if not todo or time.monotonic() > give_up:
+        if not (todo or started) or time.monotonic() > give_up:  # also for the last words of each
             break
         for path in todo:
             if path in started or len(started) >= _AT_ONCE or spool.Claim(path).is_taken():
@@ -73,9 +73,11 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
         assert recorder.stderr is not None
         recorder.stderr.close()
         recorder.returncode = 0  # it goes on without us; not a thing to warn of
+    # Of some the recorder could read nothing at all: it has put them aside.
+    aside = [(spool.aside(path), error) for path, error in reasons.items()]
     return [
         _describe(path, reasons.get(path) or _guess(log)) for path in dead if os.path.exists(path)
-    ]
+    ] + [_describe(path, error) for path, error in aside if os.path.exists(path)]
 
 
 def running(log: str) -> list[Waiting]:

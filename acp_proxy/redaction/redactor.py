@@ -83,6 +83,7 @@ class Redactor:
         if cuts is None and not self._is_suspect(raw, seq):
             return raw
         text, edits, encoding = self._frame_edits(stream, raw, cuts)
+        edits = _before_the_end(text, edits)
         if not edits:
             return raw
         self._count(edits)
@@ -147,3 +148,11 @@ class Redactor:
         number = sum(edit.values for edit in edits)
         self.blanked += number
         return number
+
+
+def _before_the_end(text: str, edits: "list[Edit]") -> "list[Edit]":
+    """Return edits that leave the end of the line: a text that a line cuts off may go up to it."""
+    end = len(text) - (2 if text.endswith("\r\n") else text.endswith("\n"))
+    if not edits or edits[-1].end <= end:
+        return edits
+    return [edit._replace(end=min(edit.end, end)) for edit in edits if edit.start < end]

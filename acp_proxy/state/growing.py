@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PLAIN: Final = b"="
 EXACT: Final = b"~"
+_MOST: Final = 2**40
+"""No list is as long as that."""
 
 
 def pack(values: list[Any]) -> bytes:
@@ -94,10 +96,17 @@ class Blocks:
 
     @classmethod
     def stored(cls, texts: list[bytes], saved: int, since: int) -> "Blocks":
-        """Return a list from what ``cut`` gave."""
+        """Return a list from what ``cut`` gave.
+
+        Raises:
+            ValueError: It cannot be as long as that.
+
+        """
         blocks = cls.__new__(cls)
         blocks._items = blocks._seen = None
         blocks._texts = [text for text in texts if len(text) > 1]
+        if not (0 < saved < _MOST if blocks._texts else saved == 0):
+            raise ValueError(f"{saved} values in {len(blocks._texts)} pieces")
         blocks.saved, blocks.since = saved, since
         return blocks
 

@@ -86,6 +86,17 @@ _GETTERS: Final = {thing: attrgetter(*names) for thing, names in _NAMES.items()}
 _PLACE_OF_GROWING: Final = {thing: _NAMES[thing].index(name) for thing, name in _GROWING.items()}
 
 
+_WRONG: Final = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What bytes that were never written here may end in."""
+
+
 class BadSnapshotError(ValueError):
     """The bytes are none that this program can read; the state can be folded anew."""
 
@@ -202,7 +213,7 @@ def restore(
                 stored.put(session, mine[key])
         if not at_leisure:
             stored.build_all()
-    except (ValueError, TypeError, LookupError, LogError) as error:
+    except (*_WRONG, LogError) as error:
         raise BadSnapshotError(f"a damaged checkpoint: {error}") from error
     return state, decoder
 
@@ -233,7 +244,7 @@ def _build(session: Session, things: Things) -> None:
             kind, values = _read(head)
             _restore(session, number, kind, values, since, tails)
         _check_places(session)
-    except (ValueError, TypeError, LookupError) as error:
+    except _WRONG as error:
         raise damaged() from error
 
 

@@ -26,7 +26,8 @@ def log(tmp_path: Path) -> Path:
     for conversation in (V1, V2, V1, V2):
         put(path, conversation)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE connections SET added_ns = added_ns - (5 - id) * 10 * ?", (DAY,))
+        older = "added_ns = added_ns - (5 - id) * 10 * ?, crc = NULL"
+        db.execute(f"UPDATE connections SET {older}", (DAY,))
         db.commit()
     return path
 

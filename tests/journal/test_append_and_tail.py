@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acp_proxy.journal.append import JournalWriter
-from acp_proxy.journal.records import HEAD_SIZE, HEADER_SIZE, Slot, Stream, decode_facts
+from acp_proxy.journal.records import HEAD, HEAD_SIZE, HEADER_SIZE, Slot, Stream, decode_facts
 from acp_proxy.journal.tail import JournalReader
 
 
@@ -129,6 +129,50 @@ def test_a_hole_in_the_middle_is_damage(path: str) -> None:
         assert reader.is_damaged(end)
 
 
+def test_a_length_that_was_damaged_is_no_torn_end(path: str) -> None:
+    writer = JournalWriter(path)
+    writer.append(Stream.AGENT, b"first")
+    end = os.path.getsize(path)
+    writer.append(Stream.AGENT, b"second")
+    writer.append(Stream.AGENT, b"third")
+    with Path(path).open("r+b") as file:
+        file.seek(end + 1)
+        file.write(b"\x01")
+
+    with JournalReader(path) as reader:
+        assert [r.data for r in reader.records()] == [b"first"]
+        assert reader.is_damaged(end)
+        assert reader.unread(end) == os.path.getsize(path) - end
+
+
+def test_a_torn_end_with_many_seeming_records_in_it_takes_no_long_time(path: str) -> None:
+    writer = JournalWriter(path)
+    end = os.path.getsize(path)
+    heads = HEAD.pack(2**20, 1, 0, 0, 0, 1) * (2**21 // HEAD_SIZE)
+    writer.append(Stream.AGENT, heads)
+    os.truncate(path, os.path.getsize(path) - 1)
+
+    with JournalReader(path) as reader:
+        assert not list(reader.records())
+        assert reader.is_damaged(end)  # taken for granted: to know it would take long
+
+
+def test_a_closed_journal_has_no_torn_end(path: str) -> None:
+    writer = JournalWriter(path)
+    writer.append(Stream.AGENT, b"whole")
+    end = os.path.getsize(path)
+    writer.append(Stream.AGENT, b"lost")
+    writer.close(0)
+    size = os.path.getsize(path)
+    with JournalReader(path) as reader:
+        assert not reader.is_damaged(size)
+    for cut in (size - 1, end + 5, end):
+        os.truncate(path, cut)
+        with JournalReader(path) as reader:
+            assert reader.is_damaged(end)
+            assert reader.unread(end) == size - end
+
+
 def test_the_file_is_private_and_locked_while_it_is_written(path: str) -> None:
     old = os.umask(0)
     try:
@@ -185,7 +229,7 @@ def test_a_gap_is_told_when_there_is_room_again(path: str) -> None:
 
     with JournalReader(path) as reader:
         records = list(reader.records())
-        assert reader.slot() == Slot((0, 0, 0), 9)
+        assert reader.slot() == Slot((0, 0, 0), 9, os.path.getsize(path))
     told = [
         decode_facts(r.data) if r.stream is Stream.CONTROL else (r.stream, r.offset, r.data)
         for r in records
@@ -204,4 +248,5 @@ def test_a_gap_and_the_end_are_told_in_the_header_when_there_never_is_room(path:
 
     with JournalReader(path) as reader:
         assert [r.data for r in reader.records()] == [b"before "]
-        assert reader.slot() == Slot((500, 2007, 0), 9)
+        assert reader.slot() == Slot((500, 2007, 0), 9, os.path.getsize(path))
+        assert not reader.is_damaged(os.path.getsize(path))

@@ -1,5 +1,6 @@
 """The bytes of a journal: what is written is read, and nothing that was not."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,31 @@ def test_a_nul_in_a_fact_becomes_visible() -> None:
 @given(st.binary())
 def test_any_bytes_can_be_read_as_facts(data: bytes) -> None:
     assert isinstance(decode_facts(data), dict)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"a=i:--1\0", "a=i:²\0".encode(), b"a=i:" + b"9" * 5000 + b"\0", b"a=l:-2\0", b"a=l:--\0"],
+)
+def test_what_is_no_number_is_left_out(data: bytes) -> None:
+    assert decode_facts(data + b"b=i:-7\0") == {"b": -7}
+
+
+@given(st.integers(8, 55), st.integers(0, 7))
+def test_a_flipped_bit_in_the_slot_is_noticed(at: int, bit: int) -> None:
+    header = bytearray(encode_header(Slot((1, 2, 3), 4, 5)))
+    header[at] ^= 1 << bit
+
+    slot = decode_header(bytes(header))
+    assert slot is not None
+    assert slot == (Slot((1, 2, 3), 4, 5) if 12 <= at < 16 else Slot(is_sound=False))
+
+
+def test_a_header_without_a_checksum_is_read() -> None:
+    header = bytearray(encode_header(Slot((1, 2, 3), 4)))
+    header[8:12] = bytes(4)
+
+    assert decode_header(bytes(header)) == Slot((1, 2, 3), 4)
 
 
 @given(st.tuples(*[st.integers(0, 2**64 - 1)] * 3), st.one_of(st.none(), st.integers(0, 2**31)))

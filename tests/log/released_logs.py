@@ -112,7 +112,7 @@ def imported_anew(log: Path, new: Path, scratch: Path) -> None:
             *("ended_ns", "duration_ns", "status", "exit_code", "signal", "gaps", "notes", "facts"),
             *(f"{stream}_bytes" for stream in STREAMS),
         ]
-        sets = ", ".join(f"{name} = o.{name}" for name in facts)
+        sets = ", ".join([*(f"{name} = o.{name}" for name in facts), "crc = NULL"])
         db.execute(f"UPDATE connections AS c SET {sets} FROM old.connections o WHERE o.id = c.id")
         db.execute(
             "UPDATE frames SET offset = o.offset, crc = NULL FROM old.frames o "

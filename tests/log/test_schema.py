@@ -26,6 +26,7 @@ RELEASED = {
     "m0003_search": "384eda577ad72e2d",
     "m0004_checksums": "8df7997c0031ae3c",
     "m0005_compaction": "efbf7eab5a7e4499",
+    "m0006_connection_checksum": "461e8f2c606aa43a",
 }
 """The hash of each step's SQL: released steps are frozen. Add to this, never change it."""
 

@@ -12,6 +12,7 @@ from acp_proxy.log.schema import LogUnavailableError
 from acp_proxy.log.writer import LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recording import open_recording
+from tests.cli.commands import invoke
 from tests.recorder.journals import UUID, abandon, append, begin, record
 
 
@@ -134,3 +135,49 @@ def test_a_recorder_that_comes_late_leaves_the_end_alone(log: Path) -> None:
     with open_recording(log) as recording:
         assert recording.connection() == before
     assert os.listdir(f"{log}.journals") == []
+
+
+def test_a_header_that_was_damaged_is_told_and_not_believed(log: Path) -> None:
+    writer = begin(log)
+    append(writer, [("client", b"good\n")])
+    writer.close(0)
+    with Path(writer.path).open("r+b") as file:
+        file.seek(16)
+        file.write(b"\xff\xff\x07")  # bytes that were never relayed
+    assert record(writer.path).returncode == 0
+
+    with open_recording(log) as recording:
+        row = recording.connection()
+        assert (row.status, row.exit_code, row.gaps) == ("exited", 0, [])
+        assert [note["event"] for note in row.notes] == ["journal damaged"]
+    assert os.listdir(f"{log}.journals") == [f"{UUID}.damaged"]
+
+
+def test_a_journal_that_lost_its_end_is_kept_and_told(log: Path) -> None:
+    writer = begin(log)
+    append(writer, [("client", b"good\n"), ("client", b"lost\n")])
+    writer.close(0)
+    os.truncate(writer.path, os.path.getsize(writer.path) - 90)
+    assert record(writer.path).returncode == 0
+
+    with open_recording(log) as recording:
+        row = recording.connection()
+        assert [note["event"] for note in row.notes] == ["journal damaged"]
+        assert b"".join(recording.stream("latest", "client")) == b"good\n"
+    assert os.listdir(f"{log}.journals") == [f"{UUID}.damaged"]
+
+
+def test_a_journal_of_which_nothing_can_be_read_is_told_by_commands(log: Path) -> None:
+    invoke("log", "migrate", "--log", log)
+    writer = begin(log)
+    append(writer, [("client", b"good\n")])
+    abandon(writer)
+    with Path(writer.path).open("r+b") as file:
+        file.seek(64 + 40)
+        file.write(b"X")
+
+    told = invoke("connections", "--log", log).stderr
+    assert f"{UUID}.damaged" in told
+    assert "the beginning of a journal is damaged" in told
+    assert f"{UUID}.damaged: is damaged" in invoke("verify", "--log", log, code=1).stdout
+    assert f"{UUID}.damaged" in invoke("log", "info", "--log", log).stdout

@@ -162,3 +162,20 @@ def test_a_deep_frame_is_blanked_as_text() -> None:
 
     assert _VALUE.encode() not in out
     assert len(out) == len(raw) - len(_VALUE) + len(MARKER)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("begin", [b"", b"hunter2 ", b"hunter2secret"])
+def test_a_value_that_goes_on_in_the_next_line_leaves_the_end_of_the_line(
+    begin: bytes, end: bytes
+) -> None:
+    frames = [("stderr", b'{"proxykey":"' + begin + end), ("stderr", b'other"}' + end)]
+
+    for (_, before), after in zip(frames, redacted(frames), strict=True):
+        assert after.endswith(before[-len(end) :])
+
+
+def test_a_value_that_is_the_end_of_a_line_is_none() -> None:
+    frames = [("stderr", b'{"proxykey":"\n'), ("stderr", b'"}\n')]
+
+    assert redacted(frames) == [raw for _, raw in frames]

@@ -125,9 +125,21 @@ def test_a_damaged_snapshot_is_refused() -> None:
         b'=["connection"]',
         b'=["connection",1,2,3,4,5,6]',
         b"~[1]",
+        b'~["connection",1,2,3,4,5,6,7]',
+        b'={"connection":1}',
+        b"=" + b"[" * 100_000,
+        b'~["connection","' + b"[" * 3000 + b'"]',
     ):
         with pytest.raises(BadSnapshotError):
             restore([good._replace(head=head)])
+    fields = (
+        b'"s",1,1,1,null,null,null,null,null,null,null,null,{},%d,false,0,null,null,null,null,0'
+    )
+    whole = good._replace(head=good.head[:-2] + b"1]")
+    for length in (2**70, -1, 5):
+        notices = Stored(1 << 32, 1, b'=["Session",' + fields % length + b",[],[]]", [])
+        with pytest.raises(BadSnapshotError):
+            restore([whole, notices])
     for things in ([good, session], [good, orphan], [session]):
         with pytest.raises(BadSnapshotError):
             restore(things)

@@ -6,8 +6,23 @@ from typing import Any
 
 from hypothesis import given
 
-from acp_proxy.views.changes import MISSING, Change, change_text, changes
+from acp_proxy.state.growing import Blocks
+from acp_proxy.views.changes import MISSING, Change, change_object, change_text, changes
+from acp_proxy.views.state_json import state_text
+from acp_proxy.wire.exact_json import parse_exactly
 from tests.strategies import json_values
+
+
+def test_a_thing_that_is_new_is_written_whatever_its_numbers_are() -> None:
+    number = parse_exactly(b"1.10").value
+    call = {"toolCallId": "t", "content": Blocks([{"n": 1}]), "rawInput": number}
+    before = {"sessions": [{"sessionId": "s", "toolCalls": []}]}
+    after = {"sessions": [{"sessionId": "s", "toolCalls": [call]}]}
+
+    [change] = changes(before, after)
+
+    assert '"content":[{"n":1}],"rawInput":1.10' in state_text(change_object(change))
+    assert '"content":[{"n":1}],"rawInput":1.10' in change_text(change)
 
 
 def written(value: Any) -> str:
