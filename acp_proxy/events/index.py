@@ -120,7 +120,7 @@ class Indexer:
         elapsed_ns: int | None,
     ) -> Row:
         self.seq += 1
-        kind = message.kind
+        kind, method = message.kind, message.method
         flags = message.flags
         request_seq = duration_ns = error_code = None
         if kind is Kind.NOTIFICATION:
@@ -149,7 +149,7 @@ class Indexer:
             stream,
             _KIND_CODES[kind],
             frame.size,
-            _storable(message.method),
+            method if method is None or method.isascii() else _storable(method),
             message.id,
             labels.session_id,
             labels.session_update,
@@ -158,7 +158,7 @@ class Indexer:
             request_seq,
             duration_ns,
             error_code,
-            " ".join(flags) or None,
+            " ".join(flags) if flags else None,
             message.reason,
         )
 

@@ -18,13 +18,14 @@ _NUL: Final = b"\\u0000"
 """SQLite ends a text of JSON there."""
 
 
-def _cells(count: int) -> str:
-    return ", ".join(f"json_extract(value, '$[{place}]')" for place in range(count))
+def _cells(count: int, within: str = "$") -> str:
+    return ", ".join(f"json_extract(value, '{within}[{place}]')" for place in range(count))
 
 
 _INSERT_FRAMES: Final = (
-    f"INSERT INTO frames ({', '.join(_FRAME_COLUMNS)}, raw) SELECT {_cells(len(_FRAME_COLUMNS))}, "
-    "coalesce(substr(?, json_extract(value, '$[6]'), json_extract(value, '$[7]')), x'') "
+    f"INSERT INTO frames ({', '.join(_FRAME_COLUMNS)}, raw) "
+    f"SELECT {_cells(len(_FRAME_COLUMNS), '$[0]')}, "
+    "coalesce(substr(?, json_extract(value, '$[1]'), json_extract(value, '$[2]')), x'') "
     "FROM json_each(?)"
 )
 
@@ -34,7 +35,7 @@ class Bulk(NamedTuple):
 
     Attributes:
         raws: The bytes of the frames, one after the other.
-        frames: Their rows as JSON, with place (from 1) and length in ``raws``.
+        frames: Their other columns, place (from 1) and length in ``raws`` of each, as JSON.
         messages: The rows of ``messages`` as JSON.
 
     """
@@ -56,9 +57,8 @@ def bulk_of(
     """
     rows, at = [], 1
     for row in frames:
-        *numbers, raw = row
-        size = len(raw)
-        rows.append((*numbers, at, size))
+        size = len(row[-1])
+        rows.append((row[:-1], at, size))
         at += size
     messages = orjson.dumps(entries)
     if _NUL in messages:

@@ -292,11 +292,14 @@ class LogWriter:
         first = frame_id(connection_id, 0)
         add, finished = checksums.add, checksums.finished
         for seq, stream, offset, time_ns, elapsed_ns, raw in frames:
-            place = (first + seq, stream, offset, time_ns, elapsed_ns)
-            crc = checksums.of_frame(*place)
-            if isinstance(raw, bytes):
-                short.append((*place, finished(add(raw, crc)), raw))
+            id_ = first + seq
+            crc = checksums.of_frame(id_, stream, offset, time_ns, elapsed_ns)
+            if type(raw) is bytes:
+                crc = finished(add(raw, crc))
+                short.append((id_, stream, offset, time_ns, elapsed_ns, crc, raw))
                 continue
+            assert isinstance(raw, LongRaw)
+            place = (id_, stream, offset, time_ns, elapsed_ns)
             for piece in raw.pieces:
                 crc = add(piece, crc)
             self._db.execute(_INSERT_LONG_FRAME, (*place, finished(crc), raw.size))

@@ -64,6 +64,7 @@ class Ingest:
         self._follower = Follower()
         self._waiting: Batch | None = None
         self._sha = [hashlib.sha256() for _ in STREAMS]
+        self._unhashed: list[list[bytes]] = [[] for _ in STREAMS]  # many at once are cheaper
         self._last = (start.time_ns, 0)  # wall clock and time since the start, of the last record
         # Asked first: if another recorder goes on meanwhile, ours is the position that is refused.
         self._progress = writer.progress(self._id)
@@ -263,9 +264,10 @@ class Ingest:
         if self._blanking is not None:
             frame = self._blanking.blanked(stream, frame)
         if frame.size == len(frame.raw):
-            self._sha[stream].update(frame.raw)
+            self._unhashed[stream].append(frame.raw)
             self._add_row(stream, frame, record, frame.raw)
             return
+        self._hash(stream)
         for piece in self._pieces(stream, frame, position):
             self._sha[stream].update(piece)
         # Parts of equal size are all too long to be parsed, so that nobody takes one for a line.
@@ -275,6 +277,10 @@ class Ingest:
             part = Frame(begin, frame.raw if begin == frame.offset else b"", end - begin)
             pieces = _Pieces(self, stream, part, position)
             self._add_row(stream, part, record, LongRaw(part.size, pieces))
+
+    def _hash(self, stream: int) -> None:
+        self._sha[stream].update(b"".join(self._unhashed[stream]))
+        self._unhashed[stream].clear()
 
     def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
         if self._blanking is not None and self._blanking.is_stored():
@@ -320,6 +326,7 @@ class Ingest:
             columns[f"{name}_bytes"] = (
                 end if self._blanking is None else self._blanking.offset(stream, end)
             )
+            self._hash(stream)
             columns[f"{name}_sha256"] = self._sha[stream].hexdigest()
         derived = self._follower.take()
         batch = Batch(
