@@ -18,7 +18,7 @@ from acp_proxy.journal.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_READ_SIZE = 1024 * 1024
+_READ_SIZE = 512 * 1024
 _SLOT_TRIES = 3
 
 

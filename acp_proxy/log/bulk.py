@@ -41,8 +41,8 @@ class Bulk(NamedTuple):
     """
 
     raws: bytes
-    frames: bytes
-    messages: bytes
+    frames: str
+    messages: str
 
 
 def bulk_of(
@@ -63,7 +63,9 @@ def bulk_of(
     messages = orjson.dumps(entries)
     if _NUL in messages:
         return None
-    return Bulk(b"".join([row[-1] for row in frames]), orjson.dumps(rows), messages)
+    return Bulk(
+        b"".join([row[-1] for row in frames]), orjson.dumps(rows).decode(), messages.decode()
+    )
 
 
 def insert(
@@ -78,9 +80,9 @@ def insert(
         bulk: From ``bulk_of``.
 
     """
-    db.execute(_INSERT_FRAMES, (bulk.raws, bulk.frames.decode()))
+    db.execute(_INSERT_FRAMES, (bulk.raws, bulk.frames))
     db.execute(
         f"INSERT INTO messages (connection_id, {', '.join(columns)}) "
         f"SELECT ?, {_cells(len(columns))} FROM json_each(?)",
-        (connection_id, bulk.messages.decode()),
+        (connection_id, bulk.messages),
     )

@@ -77,7 +77,8 @@ def _rows(conversation: Conversation, runs: Runs) -> Iterator[Row]:
         ("alone", runs.alone),
         ("per second of CPU", runs.per_cpu_s),
     ):
-        yield _rate(f"recorder, {figure}, {count}", runs.insert, rates, floor)
+        judged = figure != "per second of CPU"
+        yield _rate(f"recorder, {figure}, {count}", runs.insert, rates, floor if judged else "")
     if runs.lag_s:
         lag, traffic = Spread(tuple(runs.lag_s)), Spread(tuple(runs.traffic))
         yield Row("recorder's lag after the last byte", proxy=lag.show(SECONDS))
@@ -99,7 +100,7 @@ def _rate(figure: str, insert: list[float], rates: list[float], floor: str) -> R
         bare=bare.show(PER_SECOND),
         proxy=spread.show(PER_SECOND),
         to_bare=spread.against(bare).show(TIMES),
-        target=at_least(spread.median, FLOOR, floor),
+        target=at_least(spread.median, FLOOR, floor) if floor else Target("", None),
     )
 
 
