@@ -1,7 +1,6 @@
 """``acp-proxy compact``: store connections that have ended compressed, and undo it."""
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
 from acp_proxy.cli.prune import AGE
 from acp_proxy.log.place import log_path
-from acp_proxy.log.retention import Limits, choose
+from acp_proxy.log.retention import Limits
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
 
@@ -70,18 +69,14 @@ def _chosen(
 ) -> "Choice":
     """Return the connections of which something is to be done."""
     from acp_proxy.log.compaction import standings
-    from acp_proxy.log.pruning import survey
+    from acp_proxy.log.pruning import chosen
 
     named = None
     if connections:
         with open_recording(path) as recording:
             named = {recording.connection(word).id for word in connections}
-    found = survey(path)
     packed = standings(path)
-    limits = Limits(older_than and older_than.value)
-    choice = choose(
-        found.candidates, limits, now_ns=time.time_ns(), used_bytes=found.used_bytes, named=named
-    )
+    _, choice = chosen(path, Limits(older_than and older_than.value), named)
     frames = {id_: one.frames for id_, one in packed.items()}
     going = [
         one

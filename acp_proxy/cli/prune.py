@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +9,7 @@ import click
 
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
 from acp_proxy.log.place import log_path
-from acp_proxy.log.retention import Limits, choose, parse_age, parse_size
+from acp_proxy.log.retention import Limits, parse_age, parse_size
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
 
@@ -111,18 +110,11 @@ def prune(
 def _chosen(
     path: str, connections: Sequence[str], limits: Limits
 ) -> "tuple[Survey, Choice, list[ConnectionRow]]":
-    from acp_proxy.log.pruning import survey
+    from acp_proxy.log.pruning import chosen
 
     with open_recording(path) as recording:
         named = {recording.connection(word).id for word in connections} if connections else None
-        found = survey(path)
-        choice = choose(
-            found.candidates,
-            limits,
-            now_ns=time.time_ns(),
-            used_bytes=found.used_bytes,
-            named=named,
-        )
+        found, choice = chosen(path, limits, named)
         going = {one.id for one in choice.going}
         return found, choice, [row for row in recording.connections() if row.id in going]
 

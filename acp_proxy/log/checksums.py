@@ -28,10 +28,16 @@ def of_frame(
     return (numbers ^ numbers >> 32) & _LOW
 
 
-def of_part(part: int, seq: int, since: int) -> int:
-    """Return with what the checksums of a checkpoint's part begin, as ``of_frame``."""
+def of_part(
+    part: int, seq: int, since: int, head: bytes | None, tail: bytes | None
+) -> tuple[int | None, int | None]:
+    """Return the checksums, finished, of head and tail of a part of a checkpoint; None of none."""
     numbers = part ^ seq ^ since << 7
-    return (numbers ^ numbers >> 32) & _LOW
+    begin = (numbers ^ numbers >> 32) & _LOW
+    return (
+        None if head is None else finished(add(head, begin)),
+        None if tail is None else finished(add(tail, begin)),
+    )
 
 
 def of_columns(columns: "Mapping[str, object]") -> int:

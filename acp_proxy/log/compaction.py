@@ -13,7 +13,8 @@ from acp_proxy.errors import LogError
 from acp_proxy.log import parts, schema
 from acp_proxy.log.packing import PACK_BYTES, PIECE_BYTES, BadPackError, pack, unpack
 from acp_proxy.log.rewriting import rewrite
-from acp_proxy.log.rows import frame_id
+from acp_proxy.log.rows import frame_id, frame_range, place_of
+from acp_proxy.log.unpacking import PIECES
 from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from acp_proxy.log.upkeep import Upkeep
 
 _MOST_FRAMES = 4096
-_SEQ = frame_id(1, 0) - 1
 _SAMPLES = 8
 _OF = "BETWEEN ? AND ?"
 _SIZES = f"SELECT id, length(raw) FROM frames WHERE id {_OF} ORDER BY id"
@@ -32,7 +32,6 @@ _INSERT = "INSERT INTO packs (frame_id, part, frames, bytes, data) VALUES (?, ?,
 _NEXT = (
     f"SELECT frame_id, data FROM packs WHERE frame_id {_OF} AND part = 0 ORDER BY frame_id LIMIT 1"
 )
-_PIECES = "SELECT data FROM packs WHERE frame_id = ? ORDER BY part"
 
 
 class Standing(NamedTuple):
@@ -78,14 +77,14 @@ def sampled_ratio(path: str, connection_ids: "Sequence[int]") -> float | None:
     plain = packed = 0
     with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
         for id_ in connection_ids[:_SAMPLES]:
-            first, last = _range(id_)
+            first, last = frame_range(id_)
             [(middle,)] = db.execute(
                 "SELECT frames / 2 FROM connections WHERE id = ?", (id_,)
             ).fetchall() or [(0,)]
             frames = []
             size = 0
             for key, raw in db.execute(_RAWS, (first + middle, last)):
-                frames.append((key & _SEQ, len(raw), raw))
+                frames.append((place_of(key)[1], len(raw), raw))
                 size += len(raw)
                 if size >= PACK_BYTES or len(frames) == _MOST_FRAMES:
                     break
@@ -123,17 +122,13 @@ def undo(upkeep: "Upkeep", connection_id: int) -> None:
         )
 
 
-def _range(connection_id: int) -> tuple[int, int]:
-    return frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1
-
-
 class _Compacting:
     """One connection's frames on their way into packs; amounts are KiB."""
 
     def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
         self._db = upkeep.db
         self._id = connection_id
-        self._next, self._last = _range(connection_id)
+        self._next, self._last = frame_range(connection_id)
 
     def step(self, amount: int) -> int:
         if not has_ended(self._db, self._id):
@@ -176,7 +171,7 @@ class _Compacting:
 
     def _pack(self, run: "_Run") -> None:
         frames = [
-            (id_ & _SEQ, len(raw), raw)
+            (place_of(id_)[1], len(raw), raw)
             for id_, raw in self._db.execute(_RAWS, (run.first, run.last))
         ]
         data = pack(frames)
@@ -189,7 +184,7 @@ class _Compacting:
         with self._db.blobopen("frames", "raw", run.first, readonly=True) as blob:
             part = 0
             while piece := blob.read(PIECE_BYTES):
-                data = pack([(run.first & _SEQ, run.size, piece)])
+                data = pack([(place_of(run.first)[1], run.size, piece)])
                 if unpack(data)[1] != piece:
                     raise LogError("a frame does not come out of a pack", "tell its makers")
                 self._db.execute(_INSERT, (run.first, part, int(part == 0), len(piece), data))
@@ -218,7 +213,7 @@ class _Undoing:
     def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
         self._db = upkeep.db
         self._id = connection_id
-        self._next, self._last = _range(connection_id)
+        self._next, self._last = frame_range(connection_id)
         self.damaged = 0
 
     def step(self, amount: int) -> int:
@@ -241,17 +236,16 @@ class _Undoing:
         if sum(size for _, size in sizes) > len(raw):
             self._restore_long(first, sizes[0][1])
         else:
-            begin = 0
-            base = first & ~_SEQ
+            base, begin = frame_id(self._id, 0), 0
             rows = []
             for seq, size in sizes:
-                rows.append((raw[begin : begin + size], base | seq))
+                rows.append((raw[begin : begin + size], base + seq))
                 begin += size
             rewrite(self._db, "frames", ("raw",), rows)
         self._db.execute("DELETE FROM packs WHERE frame_id = ?", (first,))
 
     def _restore_long(self, first: int, size: int) -> None:
-        pieces = self._db.execute(_PIECES, (first,))
+        pieces = self._db.execute(PIECES, (first,))
         self._db.execute("UPDATE frames SET raw = zeroblob(?) WHERE id = ?", (size, first))
         with self._db.blobopen("frames", "raw", first) as blob:
             for (data,) in pieces:

@@ -10,9 +10,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import schema
-from acp_proxy.log.checksums import add as _add
-from acp_proxy.log.checksums import finished as _finished
-from acp_proxy.log.checksums import of_part as _of_part
+from acp_proxy.log.checksums import of_part
 from acp_proxy.log.parts import PLAIN_HEAD, PartUnpacker
 from acp_proxy.log.rows import SessionRow
 
@@ -50,7 +48,7 @@ _HAS_TEXTS = (
     "AND (m.session_id IS NOT NULL OR m.stream_code = 2)) FROM connections c WHERE c.id = ?"
 )
 _PARTS = (
-    "SELECT part, seq, since, head, tail, {crcs} FROM checkpoint_parts "
+    "SELECT part, seq, since, head, tail, {about} FROM checkpoint_parts "
     "INDEXED BY checkpoint_parts_by_part WHERE connection_id = ? AND seq <= ? {only}"
     "ORDER BY part, seq"
 )  # with another index SQLite would sort the bytes too
@@ -86,9 +84,9 @@ class DerivedReader:
         self._path = path
         self._db = db
         is_summed = schema.has_column(db, "checkpoint_parts", "head_crc")
-        self._crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
         may_be_packed = schema.has_column(db, "checkpoint_parts", "packed")
-        self._crcs += ", packed" if may_be_packed else ", NULL"
+        crcs = "head_crc, tail_crc" if is_summed else "NULL, NULL"
+        self._about = f"{crcs}, {'packed' if may_be_packed else 'NULL'}"
         self._head = PLAIN_HEAD if may_be_packed else "head"
         self._unpacker = PartUnpacker(db)
         self._count = "parts" if is_summed else "NULL"
@@ -174,7 +172,7 @@ class DerivedReader:
         things: list[tuple[int, int, bytes, list[bytes]]] = []
         last, begun = None, None
         tails: list[bytes] = []
-        sql = _PARTS.format(crcs=self._crcs, only="" if only is None else _ONLY)
+        sql = _PARTS.format(about=self._about, only="" if only is None else _ONLY)
         wanted = () if only is None else (json.dumps(sorted(only)),)
         for stored in self._ask(sql, connection_id, seq, *wanted):
             row = stored[:-1] if stored[-1] is None else self._plain(connection_id, stored)
@@ -208,7 +206,7 @@ class DerivedReader:
         """
         ids = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? ORDER BY seq, part"
         one = (
-            f"SELECT part, seq, since, head, tail, {self._crcs} FROM checkpoint_parts "
+            f"SELECT part, seq, since, head, tail, {self._about} FROM checkpoint_parts "
             "WHERE rowid = ?"
         )
         with schema.reading(self._path):  # one by one: SQLite would sort the bytes too
@@ -300,21 +298,7 @@ def _is_sound(row: tuple[Any, ...]) -> bool:
     part, seq, since, head, tail, head_crc, tail_crc = row
     if head_crc is None and tail_crc is None:
         return True
-    begin = _of_part(part, seq, since)
-    right = (
-        None if head is None else _finished(_add(head, begin)),
-        None if tail is None else _finished(_add(tail, begin)),
-    )
-    return right == (head_crc, tail_crc)
-
-
-def _with_checksums(
-    part: int, seq: int, since: int, head: bytes | None, tail: bytes | None
-) -> tuple[Any, ...]:
-    begin = _of_part(part, seq, since)
-    head_crc = None if head is None else _finished(_add(head, begin))
-    tail_crc = None if tail is None else _finished(_add(tail, begin))
-    return part, seq, since, head, tail, head_crc, tail_crc
+    return of_part(part, seq, since, head, tail) == (head_crc, tail_crc)
 
 
 def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> int:
@@ -325,7 +309,7 @@ def insert(db: sqlite3.Connection, connection_id: int, derived: DerivedRows) -> 
 
     """
     for seq, size, parts in derived.checkpoints:
-        part_rows = [(connection_id, *_with_checksums(*part)) for part in parts]
+        part_rows = [(connection_id, *part, *of_part(*part)) for part in parts]
         [so_far] = db.execute(_LAST_COUNT, (connection_id,)).fetchone() or [0]
         count = None if so_far is None else so_far + len(part_rows)  # None: an older program began
         db.execute(_INSERT_CHECKPOINT, (connection_id, seq, derived.version, size, count))

@@ -4,7 +4,6 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from urllib.parse import quote
 
 from acp_proxy.log import schema
 
@@ -57,7 +56,7 @@ def _of_index(path: str, db: sqlite3.Connection) -> list[str]:
 
 
 def _check(path: str) -> None:
-    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode=rw"
+    uri = schema.file_uri(path, "rw")
     with contextlib.closing(
         sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE_SECONDS)
     ) as db:

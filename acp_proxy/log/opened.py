@@ -1,7 +1,6 @@
 """A log opened for reading: its connections, and how its file is."""
 
 import contextlib
-import os
 import sqlite3
 from typing import TYPE_CHECKING, Self
 
@@ -132,8 +131,4 @@ class OpenedLog:
 
     def size(self) -> int:
         """Return the bytes on disk, the write-ahead log included."""
-        return sum(
-            os.stat(self.path + suffix).st_size
-            for suffix in ("", "-wal")
-            if os.path.exists(self.path + suffix)
-        )
+        return schema.bytes_on_disk(self.path)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from acp_proxy.journal import spool
 from acp_proxy.log import schema, space
 from acp_proxy.log.gone import Pruned, unfinished
-from acp_proxy.log.retention import Candidate
-from acp_proxy.log.rows import frame_id
+from acp_proxy.log.retention import Candidate, Choice, Limits, choose
+from acp_proxy.log.rows import frame_range
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from acp_proxy.log.upkeep import Upkeep
 
@@ -70,6 +70,22 @@ def survey(path: str) -> Survey:
     """
     with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
         return Survey(_candidates(db, path), space.pages(db).used, unfinished(db))
+
+
+def chosen(
+    path: str, limits: Limits, named: "Collection[int] | None" = None
+) -> tuple[Survey, Choice]:
+    """Return what a log holds, and which connections go now (``retention.choose``).
+
+    Raises:
+        LogError: It cannot be read.
+
+    """
+    found = survey(path)
+    now_ns = time.time_ns()
+    return found, choose(
+        found.candidates, limits, now_ns=now_ns, used_bytes=found.used_bytes, named=named
+    )
 
 
 def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
@@ -161,7 +177,8 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
 def _delete_rest(upkeep: "Upkeep", connection_id: int) -> None:
     for table, key in _tables(upkeep.db).items():
         if table in _KEYED_BY_FRAME:
-            where = f"{key} BETWEEN {frame_id(connection_id, 0)} AND {frame_id(connection_id + 1, 0) - 1}"
+            first, last = frame_range(connection_id)
+            where = f"{key} BETWEEN {first} AND {last}"
         else:
             where = f"connection_id = {connection_id}"
         sql = f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {where} LIMIT ?)"

@@ -19,7 +19,8 @@ from acp_proxy.log.rows import (
     FrameRow,
     IndexRow,
     MessageRow,
-    frame_id,
+    frame_range,
+    place_of,
 )
 from acp_proxy.log.search import Hit, SearchFilter, search
 from acp_proxy.log.sparse import Needed, needed
@@ -77,7 +78,7 @@ class LogReader(OpenedLog):
         """
         rows = self._frames(connection_id, stream, from_seq, checked=checked)
         if stream is None and not from_seq and checked:
-            [count] = self._counts_of(connection_id)[:1]
+            count, _ = self._counts_of(connection_id)
             rows = all_frames(self.path, rows, connection_id, count)
         return rows
 
@@ -90,7 +91,7 @@ class LogReader(OpenedLog):
                 "SELECT seq, stream_code, offset, time_ns, elapsed_ns, CASE WHEN length(raw) > "
                 f"{KEPT_RAW} THEN substr(raw, 1, {_PREFIX}) ELSE raw END, length(raw), id, "
                 f"{self._crc} FROM frames WHERE id BETWEEN ? AND ? {condition}ORDER BY id",
-                (frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1),
+                frame_range(connection_id, from_seq),
             ):
                 _, code, offset, time_ns, elapsed_ns, raw, size, id_, crc = row
                 if size == 0:
@@ -106,7 +107,7 @@ class LogReader(OpenedLog):
 
     def _check(self, id_: int, checksum: int, crc: int) -> None:
         if checksums.finished(checksum) != crc:
-            connection_id, seq = divmod(id_, frame_id(1, 0))
+            connection_id, seq = place_of(id_)
             raise LogError(
                 f"{self.path} is damaged: frame {seq} of connection {connection_id} is not what "
                 "was recorded",
@@ -319,7 +320,7 @@ class LogReader(OpenedLog):
             row = self._db.execute(
                 f"SELECT seq FROM frames WHERE id BETWEEN ? AND ? AND {condition} "
                 "ORDER BY id LIMIT 1",
-                (frame_id(connection_id, 0), frame_id(connection_id + 1, 0) - 1, *values),
+                (*frame_range(connection_id), *values),
             ).fetchone()
         return None if row is None else int(row[0])
 

@@ -27,6 +27,16 @@ def frame_id(connection_id: int, seq: int) -> int:
     return (connection_id << 32) + seq
 
 
+def frame_range(connection_id: int, from_seq: int = 0) -> tuple[int, int]:
+    """Return the first and the last key that a connection's frames can have, from a seq on."""
+    return frame_id(connection_id, from_seq), frame_id(connection_id + 1, 0) - 1
+
+
+def place_of(id_: int) -> tuple[int, int]:
+    """Return the connection and the seq of a frame's key."""
+    return id_ >> 32, id_ & 0xFFFFFFFF
+
+
 def as_stored(text: str) -> str:
     """Return a text as the log has it: halves of surrogate pairs, which SQLite refuses, escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()

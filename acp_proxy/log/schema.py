@@ -151,6 +151,42 @@ def check_usable(path: str) -> None:
             connection.close()
 
 
+def file_uri(path: str, mode: str) -> str:
+    """Return a log as SQLite opens it by URI, whatever its path is: ``ro`` or ``rw``, never made."""
+    return f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode={mode}"
+
+
+def bytes_on_disk(path: str) -> int:
+    """Return the bytes that a log takes, the write-ahead log included."""
+    files = (path + suffix for suffix in ("", "-wal"))
+    return sum(os.stat(file).st_size for file in files if os.path.exists(file))
+
+
+@contextlib.contextmanager
+def undoing(connection: sqlite3.Connection) -> "Iterator[None]":
+    """In this context, an exception undoes the transaction."""
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def transaction(path: str, connection: sqlite3.Connection) -> "Iterator[None]":
+    """In this context, what is written is written together or not at all.
+
+    Raises:
+        LogError: It cannot be written; nothing was.
+
+    """
+    with explaining(path), undoing(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+
+
 def has_column(connection: sqlite3.Connection, table: str, column: str) -> bool:
     """Tell whether an opened log has a column: those of older steps lack some."""
     return any(row[1] == column for row in connection.execute(f"PRAGMA table_info({table})"))
@@ -190,7 +226,7 @@ def _check_steps(path: str, applied: list[str]) -> None:
 
 
 def _connect_read_only(path: str) -> sqlite3.Connection:
-    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode=ro"
+    uri = file_uri(path, "ro")
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
@@ -270,14 +306,9 @@ def _migrate(path: str, connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database  # noqa: PLC0415 - 100 ms; a current log never pays it
 
     history: Any = runpy.run_path(str(history_path()))["migrations"]
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(path, connection):
         if _pending(path, _applied(connection)):
             history.apply(Database(connection, execute_plugins=False))
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 @contextlib.contextmanager

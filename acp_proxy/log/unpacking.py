@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.errors import LogError
 from acp_proxy.log.packing import BadPackError, unpack
-from acp_proxy.log.rows import frame_id
+from acp_proxy.log.rows import frame_id, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,9 @@ FUNCTION = "unpacked"
 """The SQL function that gives the bytes of a frame whose row has none."""
 _KEPT_PACKS = 4
 _ALL = 1 << 62
-_SEQ = frame_id(1, 0) - 1
 _PACK = "SELECT frame_id, data FROM packs WHERE frame_id <= ? ORDER BY frame_id DESC, part LIMIT 1"
-_PIECES = "SELECT data FROM packs WHERE frame_id = ? ORDER BY part"
+PIECES = "SELECT data FROM packs WHERE frame_id = ? ORDER BY part"
+"""The packs of one frame, its bytes in order when it is a long one."""
 
 
 class _Pack(NamedTuple):
@@ -128,7 +128,7 @@ class Unpacker:
         if begin + size <= len(self._last.bytes):
             yield self._last.bytes[begin : begin + size]
             return
-        for (data,) in self._db.execute(_PIECES, (id_,)):  # one statement: all of one moment
+        for (data,) in self._db.execute(PIECES, (id_,)):  # one statement: all of one moment
             yield self._unpack(id_, data)[1]
 
     def _joined(self, id_: int, wanted: int) -> bytes:
@@ -146,7 +146,8 @@ class Unpacker:
             if not str(error).startswith("no such table"):  # an older log has none
                 raise
             return None
-        if row is None or row[0] >> 32 != id_ >> 32:
+        connection_id, _ = place_of(id_)
+        if row is None or place_of(row[0])[0] != connection_id:
             return None
         first, data = row
         if first in self._packs:
@@ -154,9 +155,9 @@ class Unpacker:
             return self._packs[first]
         sizes, raw = self._unpack(first, data)
         places = {}
-        begin = 0
+        base, begin = frame_id(connection_id, 0), 0
         for seq, size in sizes:
-            places[first & ~_SEQ | seq] = begin, size
+            places[base + seq] = begin, size
             begin += size
         pack = self._packs[first] = _Pack(places, raw)
         if len(self._packs) > _KEPT_PACKS:
@@ -167,7 +168,7 @@ class Unpacker:
         try:
             return unpack(data)
         except BadPackError as error:
-            connection_id, seq = divmod(first, _SEQ + 1)
+            connection_id, seq = place_of(first)
             raise LogError(
                 f"{self._path} is damaged: the pack of frame {seq} of connection {connection_id} "
                 f"cannot be read ({error.why})",

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from acp_proxy.log import schema
+from acp_proxy.log import schema, space
 
 if TYPE_CHECKING:
     import sqlite3
@@ -55,15 +55,8 @@ class Upkeep:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """In this context, what is changed is changed together or not at all."""
-        with schema.explaining(self.path):
-            self.db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.db.execute("COMMIT")
-            except BaseException:
-                if self.db.in_transaction:
-                    self.db.execute("ROLLBACK")
-                raise
+        with schema.transaction(self.path, self.db):
+            yield
 
     def in_slices(self, step: Callable[[int], int]) -> int:
         """Do something little by little until nothing is left of it.
@@ -92,17 +85,13 @@ class Upkeep:
 
     def free_bytes(self) -> int:
         """Return how much in the file is free, to be used again or given back by ``log vacuum``."""
-        return self._pages("freelist_count")
+        with schema.explaining(self.path):
+            return space.pages(self.db).free
 
     def used_bytes(self) -> int:
         """Return how much of the file is in use."""
-        return self._pages("page_count") - self._pages("freelist_count")
-
-    def _pages(self, pragma: str) -> int:
         with schema.explaining(self.path):
-            [(count,)] = self.db.execute(f"PRAGMA {pragma}")
-            [(size,)] = self.db.execute("PRAGMA page_size")
-        return int(count * size)
+            return space.pages(self.db).used
 
 
 def has_ended(db: "sqlite3.Connection", connection_id: int) -> bool:

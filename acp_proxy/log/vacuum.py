@@ -48,14 +48,14 @@ def vacuum(upkeep: Upkeep, *, make_incremental: bool = False) -> Vacuumed:
 
     """
     path = upkeep.path
-    before = _bytes_of(path)
+    before = schema.bytes_on_disk(path)
     in_slices = give_back_in_slices(upkeep)
     if not in_slices:
         _check_room(path, upkeep.used_bytes())
         _make_anew(upkeep, make_incremental)
     with schema.explaining(path):
         [(is_busy, *_)] = upkeep.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Vacuumed(before, _bytes_of(path), in_slices, bool(is_busy))
+    return Vacuumed(before, schema.bytes_on_disk(path), in_slices, bool(is_busy))
 
 
 def give_back_in_slices(upkeep: Upkeep) -> bool:
@@ -118,9 +118,3 @@ def _temporary_folder() -> str:
         if folder and os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
             return folder
     return "."
-
-
-def _bytes_of(path: str) -> int:
-    return sum(
-        os.stat(path + suffix).st_size for suffix in ("", "-wal") if os.path.exists(path + suffix)
-    )

@@ -1,6 +1,6 @@
 """Rows that should be there and are not: told at the end of those that are. No SQL here."""
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError
 
@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow
-
-T = TypeVar("T")
 
 
 def all_messages(

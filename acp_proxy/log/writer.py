@@ -158,7 +158,7 @@ class LogWriter:
         with schema.explaining(self.path):
             if batch.durably:
                 self._db.execute("PRAGMA synchronous = FULL")
-            with self._undoing():
+            with schema.undoing(self._db):
                 self._db.execute("BEGIN IMMEDIATE")
                 columns = {**batch.after._asdict(), **batch.columns}
                 self.update(batch.connection_id, columns, expected=batch.before)
@@ -177,7 +177,7 @@ class LogWriter:
         It takes most of its time without Python's lock: a thread may do it. After an
         exception the batch is undone and must be begun again.
         """
-        with schema.explaining(self.path), self._undoing():
+        with schema.explaining(self.path), schema.undoing(self._db):
             if not self._db.in_transaction:
                 raise LogUnavailableError(f"a batch for {self.path} was undone", "try again")
             if self._bulk is not None:
@@ -191,20 +191,8 @@ class LogWriter:
     @contextlib.contextmanager
     def transaction(self) -> "Iterator[None]":
         """In this context, what is written is written together or not at all."""
-        with schema.explaining(self.path), self._undoing():
-            self._db.execute("BEGIN IMMEDIATE")
+        with schema.transaction(self.path, self._db):
             yield
-            self._db.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def _undoing(self) -> "Iterator[None]":
-        """In this context, an exception undoes the transaction."""
-        try:
-            yield
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
     def update(
         self, connection_id: int, columns: dict[str, Any], *, expected: Progress | None = None

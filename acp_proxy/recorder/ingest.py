@@ -12,6 +12,7 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from acp_proxy.journal import spool
 from acp_proxy.journal.records import HEADER_SIZE, Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
@@ -56,7 +57,7 @@ class Ingest:
         self._writer = writer
         self._start = start
         facts = decode_facts(start.data) if start.stream is Stream.CONTROL else {}
-        uuid = str(facts.get("uuid") or os.path.basename(journal.path))
+        uuid = str(facts.get("uuid") or spool.uuid_of(journal.path))
         self._blanking = Blanking() if facts.get("redact") else None
         if self._blanking is not None:
             facts = self._blanking.facts(facts)

@@ -6,11 +6,10 @@ the connection.
 """
 
 import contextlib
-import time
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError
-from acp_proxy.log.retention import choose, parse_keep
+from acp_proxy.log.retention import parse_keep
 
 if TYPE_CHECKING:
     from acp_proxy.journal.records import Facts
@@ -35,14 +34,11 @@ def keep_limits(log: str, facts: "Facts") -> None:
         except ValueError as error:
             _note(log, str(facts.get("uuid")), str(error))
             return
-        from acp_proxy.log.pruning import prune, survey  # noqa: PLC0415 - seldom needed
+        from acp_proxy.log.pruning import chosen, prune  # noqa: PLC0415 - seldom needed
         from acp_proxy.log.upkeep import Upkeep  # noqa: PLC0415 - seldom needed
         from acp_proxy.log.vacuum import give_back_in_slices  # noqa: PLC0415 - seldom needed
 
-        found = survey(log)
-        choice = choose(
-            found.candidates, limits, now_ns=time.time_ns(), used_bytes=found.used_bytes
-        )
+        found, choice = chosen(log, limits)
         if choice.going or found.unfinished:
             with Upkeep(log) as upkeep:
                 prune(upkeep, choice.going, f"run --keep {keep}")
