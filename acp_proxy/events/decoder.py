@@ -180,9 +180,8 @@ class Decoder:
             patch.note(f'"{tag}" is no update of version {version}: it changes nothing')
             return ignored(seq, session, patch)
         events = read(seq, session, update)
-        if version != self.versions.agreed:
-            note = self.versions.other_version_note(version)
-            events[0].notes = events[0].notes if note is None else (*events[0].notes, note)
+        if (note := self.versions.other_version_note(version)) is not None:
+            events[0].notes = (*events[0].notes, note)
         if session in self._prompts:
             events[:0] = self._prompts_again(session, version)
         return events

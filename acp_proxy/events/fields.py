@@ -1,7 +1,7 @@
 """Reading the fields of a payload: each as UNSET, None or a value of the right type, with notes."""
 
 import binascii
-from typing import Any
+from typing import Any, TypeGuard
 
 from acp_proxy.events.event import UNSET, ArrayPatch, ObjectPatch, TextPatch, Unset
 
@@ -177,7 +177,7 @@ def block_fault(block: object) -> str | None:
     return None
 
 
-def is_text(block: object) -> bool:
+def is_text(block: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a content block is a sound one of text, as almost all are."""
     return type(block) is dict and block.get("type") == "text" and type(block.get("text")) is str
 

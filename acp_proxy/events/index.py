@@ -24,7 +24,6 @@ from acp_proxy.wire.jsonrpc import (
     Direction,
     Kind,
     Message,
-    classify,
     classify_frame,
     id_text,
     text_message,
@@ -120,7 +119,7 @@ class Indexer:
         elapsed_ns: int | None,
     ) -> Row:
         self.seq += 1
-        kind, method = message.kind, message.method
+        kind = message.kind
         flags = message.flags
         request_seq = duration_ns = error_code = None
         if kind is Kind.NOTIFICATION:
@@ -149,7 +148,7 @@ class Indexer:
             stream,
             _KIND_CODES[kind],
             frame.size,
-            method if method is None or method.isascii() else _storable(method),
+            _storable(message.method),
             message.id,
             labels.session_id,
             labels.session_update,
@@ -158,7 +157,7 @@ class Indexer:
             request_seq,
             duration_ns,
             error_code,
-            " ".join(flags) if flags else None,
+            " ".join(flags) or None,
             message.reason,
         )
 
@@ -241,10 +240,9 @@ class Indexer:
         self, is_v1_only: bool, is_v2_only: bool, flags: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Flag what exists in the other version only than the one agreed on."""
-        if is_v1_only or is_v2_only:
-            version = self.protocol_version
-            if (version == 1 and is_v2_only) or (version == 2 and is_v1_only):  # noqa: PLR2004
-                return (*flags, "other-version")
+        version = self.protocol_version
+        if (version == 1 and is_v2_only) or (version == 2 and is_v1_only):  # noqa: PLR2004
+            return (*flags, "other-version")
         return flags
 
     def _learn(self, direction: Direction, message: Message, request: _Request) -> None:
@@ -267,9 +265,7 @@ class Indexer:
 def messages_of(direction: Direction, frame: Frame) -> list[Message]:
     """Return the messages of a frame, every number as it was written."""
     if direction is not Direction.STDERR:
-        if frame.size == len(frame.raw):
-            return classify(frame.raw, as_written=True)
-        return classify_frame(frame)
+        return classify_frame(frame, as_written=True)
     # The cut of a prefix may go through a character: that is not the agent's fault.
     return [text_message(frame.raw if frame.size == len(frame.raw) else b"")]
 

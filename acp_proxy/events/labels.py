@@ -69,14 +69,8 @@ def _of_params(params: dict[str, Any]) -> Labels:
     session = _text(params.get("sessionId"))
     update = params.get("update")
     if type(update) is dict:
-        tag, call = update.get("sessionUpdate"), update.get("toolCallId")
-        has_terminal = "terminalId" in update or "_meta" in update
-        labels = (
-            session,
-            _text(tag),
-            None if call is None else _text(call),
-            _terminal_of(update) if has_terminal else None,
-        )
+        tag, call = _text(update.get("sessionUpdate")), _text(update.get("toolCallId"))
+        labels = (session, tag, call, _terminal_of(update))
         return tuple.__new__(Labels, labels)  # in a third of the time of Labels(...)
     tool_call, terminal = _text(params.get("toolCallId")), _text(params.get("terminalId"))
     for part in _permission_parts(params):

@@ -286,7 +286,7 @@ class Ingest:
     def _add_row(self, stream: Stream, frame: Frame, record: Record, raw: bytes | LongRaw) -> None:
         if self._blanking is not None and self._blanking.is_stored():
             return
-        elapsed_ns = record.monotonic_ns - self._start.monotonic_ns
+        elapsed_ns = self._elapsed(record)
         entries = self._follower.add(DIRECTIONS[stream], frame, elapsed_ns)
         row = (entries[0][0], stream, frame.offset, record.time_ns, elapsed_ns, raw)
         self._frames.append(tuple.__new__(FrameToWrite, row))  # in a third of the usual time

@@ -153,8 +153,7 @@ def _joined(session: "Session", event: "MessageChunkAdded") -> Message | None:
         or None not in (id_, last.message_id)  # two ids, and they differ
     ):
         return _begun(session, event.role, id_, event.seq)
-    if id_ is not None:
-        _adopt(session, place, id_)
+    _adopt(session, place, id_)
     return _touched(session, last, event.seq)
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from acp_proxy.events.fields import is_text
 from acp_proxy.state.growing import Blocks, Output, unpacked
 from acp_proxy.state.messages import Message
 from acp_proxy.state.terminals import Terminal
@@ -83,9 +84,7 @@ class Texts:
 
     def note(self, seq: int, session_id: str, key: int, thing: Any) -> None:
         """Take what a message added to a thing; None for one that has gone."""
-        kind = type(thing)
-        if not session_id.isascii():
-            session_id = _storable(session_id)
+        kind, session_id = type(thing), _storable(session_id)
         if kind is Message:
             self._grown(seq, _KINDS[thing.role], session_id, key, thing, thing.content)
         elif kind is ToolCall:
@@ -153,7 +152,7 @@ class Texts:
             self._add(key, stretch, seq, value.tail(used))
             return
         for item in value.tail(used):
-            if type(item) is dict and item.get("type") == "text" and type(item.get("text")) is str:
+            if is_text(item):
                 self._add(key, stretch, seq, item["text"])  # by far the most
                 continue
             for text in _texts_of(item):

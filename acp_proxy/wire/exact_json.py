@@ -57,9 +57,6 @@ class TooDeepError(ValueError):
         self.position = position
 
 
-_INEXACT_IDS = (float, list, dict)
-
-
 class ExactFloat(float):
     """A number with a fraction or an exponent, which remembers how it was written."""
 
@@ -99,13 +96,9 @@ def is_exact(raw: bytes, value: Any, *, as_written: bool = False) -> bool:
     writes, except after an escaped quote (the same in both) and in the cases
     that _UNCOUNTED sends to the exact parser.
     """
-    if type(value) is dict:
-        is_lost = type(value.get("id")) in _INEXACT_IDS
-    else:
-        members = value if type(value) is list else ()
-        is_lost = any(type(one) is dict and type(one.get("id")) in _INEXACT_IDS for one in members)
-    if is_lost:
-        return False
+    for message in value if type(value) is list else (value,):
+        if type(message) is dict and type(message.get("id")) in (float, list, dict):
+            return False
     try:
         again = orjson.dumps(value)
     except (orjson.JSONEncodeError, RecursionError):  # deeper than it writes

@@ -101,14 +101,8 @@ class LineFramer:
             del self._rest[KEPT_PREFIX:]
 
     def _take(self) -> Frame:
-        frame = self._frame(bytes(self._rest), self._size)
+        frame = Frame(self._offset, bytes(self._rest), self._size)
+        self._offset += self._size
         self._rest = bytearray()
         self._size = 0
-        return frame
-
-    def _frame(self, raw: bytes, size: int) -> Frame:
-        if self._keep is not None and size > self._keep:
-            raw = raw[:KEPT_PREFIX]
-        frame = Frame(self._offset, raw, size)
-        self._offset += size
         return frame

@@ -103,11 +103,7 @@ def classify(raw: bytes, *, as_written: bool = False) -> list[Message]:
     except orjson.JSONDecodeError:
         return _classify_difficult(raw)
     if is_exact(raw, value, as_written=as_written):
-        return (
-            [_classify_object(value, (), None)]
-            if type(value) is dict
-            else _classify_value(value, ())
-        )
+        return _classify_value(value, ())
     if len(raw) > MAX_EXACT:
         if as_written and is_exact(raw, value):
             return _classify_value(value, ())
