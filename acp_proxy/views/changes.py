@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from acp_proxy.state.growing import Blocks, Output
 from acp_proxy.views.preview import clip
 from acp_proxy.views.safe_text import decode, visible
-from acp_proxy.views.state_json import plain, state_text
+from acp_proxy.views.state_json import parsed, state_text
 from acp_proxy.wire.exact_json import write
 
 MISSING: Any = object()
@@ -14,7 +14,6 @@ MISSING: Any = object()
 Path = tuple[str | int, ...]
 
 _WIDTH = 100
-_DEEPEST = 6  # from a document down to what grows: sessions, one, its terminals, one, output, data
 # Lists of the state document are compared by what their members are known by, not by place.
 _KNOWN_BY: dict[str, tuple[str, ...]] = {
     "sessions": ("sessionId",),
@@ -51,14 +50,14 @@ def changes(before: Any, after: Any) -> list[Change]:
         _, old, new = change
         if isinstance(old, Blocks | Output) or isinstance(new, Blocks | Output):
             if not _is_same_text(old, new):
-                todo.append(Change(change.path, _plain(old), _plain(new)))
+                todo.append(Change(change.path, parsed(old), parsed(new)))
         elif isinstance(old, dict) and isinstance(new, dict):
             todo += _pairs(change.path, old, new)[::-1]
         elif isinstance(old, list) and isinstance(new, list):
             keys = _KNOWN_BY.get(_list_name(change.path))
             todo += _pairs(change.path, _members(old, keys), _members(new, keys))[::-1]
         elif not _is_same(old, new):
-            found.append(Change(change.path, _plain(old), _plain(new)))
+            found.append(Change(change.path, parsed(old), parsed(new)))
     return found
 
 
@@ -117,17 +116,6 @@ def _is_same_text(old: Any, new: Any) -> bool:
     if isinstance(old, Output) and isinstance(new, Output):
         return bytes(old) == bytes(new)
     return False
-
-
-def _plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """Return a value of a document with plain lists and base64 for what grows in it."""
-    if isinstance(value, Blocks | Output):
-        return plain(value)
-    if type(value) is dict and depth:
-        return {name: _plain(one, depth - 1) for name, one in value.items()}
-    if type(value) is list and depth:
-        return [_plain(one, depth - 1) for one in value]
-    return value
 
 
 def _output_text(change: Change) -> str:

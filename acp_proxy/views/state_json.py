@@ -31,7 +31,6 @@ Values: TypeAlias = Callable[["Blocks | Output"], Any]
 """What stands in a document for a value that grows: ``plain``, or ``as_it_is``."""
 
 _SOME = 8
-_LISTS = ("sessions", "toolCalls", "terminals", "permissions")  # of a document, narrowed or not
 _COUNTED = (
     ("turns", "turns", "Turn"),
     ("toolCalls", "tool_calls", "ToolCall"),
@@ -39,7 +38,7 @@ _COUNTED = (
     ("permissions", "permissions", "Permission"),
     ("messages", "messages", "Message"),
 )  # key in a document, place in a session, name in a checkpoint
-_MAY_GROW = ("content", "summary", "output", "data")
+_DEEPEST = 6  # from a document down to what grows: sessions, one, its terminals, one, output, data
 
 
 def plain(value: Blocks | Output) -> Any:
@@ -102,7 +101,7 @@ def _bytes(value: Any) -> bytes:
     try:
         data = orjson.dumps(value, default=_fragment)
     except (orjson.JSONEncodeError, RecursionError):  # a number of ours, deep, half a surrogate
-        data = write(_parsed(value)).encode(errors="surrogatepass")
+        data = write(parsed(value)).encode(errors="surrogatepass")
     return _harmless(data)
 
 
@@ -120,14 +119,14 @@ def _fragment(value: Any) -> Any:
     raise TypeError
 
 
-def _parsed(value: Any) -> Any:
-    """Return a value, or the object of a thing, with plain values for those that grow."""
+def parsed(value: Any, depth: int = _DEEPEST) -> Any:
+    """Return a document, or a part of one, with plain values for those that grow."""
     if isinstance(value, Blocks | Output):
         return plain(value)
-    if type(value) is dict:
-        found = {name: _parsed(v) if name in _MAY_GROW else v for name, v in value.items()}
-        lists = (name for name in _LISTS if type(value.get(name)) is list)
-        return found | {name: [_parsed(one) for one in value[name]] for name in lists}
+    if type(value) is dict and depth:
+        return {name: parsed(one, depth - 1) for name, one in value.items()}
+    if type(value) is list and depth:
+        return [parsed(one, depth - 1) for one in value]
     return value
 
 

@@ -18,7 +18,7 @@ _WIDTH = 100
 _LAST = 10  # of messages, turns, and what there are many of, the last ones are shown
 _MOST = 40
 _WHOLE_SESSIONS = 8
-_PLURALS = {
+_TITLES = {
     "turns": "turns",
     "toolCalls": "tool calls",
     "terminals": "terminals",
@@ -65,7 +65,7 @@ def state_page(state: "State", connection_id: int, session_id: str | None = None
 
 def _in_short(session: "Session", counts: dict[str, int]) -> str:
     """Tell on a line how much of what a session has; ``--session`` tells it whole."""
-    counted = [f"{count} {_PLURALS[key]}" for key, count in counts.items() if count]
+    counted = [f"{count} {_TITLES[key]}" for key, count in counts.items() if count]
     return _line(
         f"  {_text(session.session_id)}",
         _text(session.title or ""),
@@ -84,13 +84,8 @@ def _session(session: dict[str, Any]) -> list[str]:
         facts.append(f"context {session['usage']['used']} of {session['usage']['size']}")
     if facts:
         lines.append("  " + clip(", ".join(facts), _WIDTH))
-    for title, key, row in (
-        ("turns", "turns", _turn),
-        ("tool calls", "toolCalls", _tool_call),
-        ("terminals", "terminals", _terminal),
-        ("permissions", "permissions", _permission),
-        ("messages", "messages", _message),
-    ):
+    rows = (_turn, _tool_call, _terminal, _permission, _message)
+    for (key, title), row in zip(_TITLES.items(), rows, strict=True):
         lines += _section(title, session.get(key, []), row)
     if session["plans"]:
         lines.append(f"  plans: {len(session['plans'])}")

@@ -67,7 +67,7 @@ def call_spans(said: "Iterable[CallMessage]", waits: "list[Wait]") -> Spans:
             continue
         if is_after:
             over.add(key)
-        if not over or key not in over:
+        if key not in over:
             known = spans.get(key)
             spans[key] = (seq if known is None else known[0], seq)
     return spans

@@ -133,20 +133,17 @@ def compacted_parts(done: Compacted) -> list[str]:
     parts: list[str] = []
     if done.packed and not done.undo:
         parts.append(_packed_table(done.choice.going, done.packed))
-    what, where = _what(done.choice.going), "in the log"
+    what = _what(done.choice.going)
     if not done.choice.going:
         lines = [f"to {'undo' if done.undo else 'compact'}: nothing"]
     elif done.freed is None:
         lines = [f"to {'undo' if done.undo else 'compact'}: {what}"]
         if done.expected is not None:
             lines.append(f"would free about {size(done.expected)} of their frames")
-    elif done.freed >= 0:
-        lines = [
-            f"{'undone' if done.undo else 'compacted'}: {what}; {size(done.freed)} freed {where}"
-        ]
     else:
+        change = "freed" if done.freed >= 0 else "more"
         lines = [
-            f"{'undone' if done.undo else 'compacted'}: {what}; {size(-done.freed)} more {where}"
+            f"{'undone' if done.undo else 'compacted'}: {what}; {size(abs(done.freed))} {change} in the log"
         ]
     lines += [f"left alone: connection {one.id}: {why}" for one, why in done.choice.staying]
     if done.left is not None:

@@ -11,18 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.bench.conversation import write_conversation
-from tests.bench.recorder import check, play
+from tests.bench.recorder import recorded
 from tests.bench.report import MEGABYTES, SECONDS, TIMES, Row, Spread
 from tests.bench.routes import (
     CONSOLE_SCRIPT,
     BenchError,
-    Peer,
     Settings,
-    command,
-    recorders,
-    script,
-    wait_recorded,
-    wait_until,
 )
 
 _CAPTURES = Path(__file__).resolve().parents[3] / "shared" / "captures"
@@ -39,14 +33,8 @@ def measure(settings: Settings) -> Iterator[Row]:
                 _run(log, "import", str(capture))
             yield from _compacted(log, "real conversations")
     conversation = write_conversation(settings.folder / "talk", settings.pick(100_000, 1_000_000))
-    agent = script("exchange_agent.py", conversation.folder)
     with settings.log() as log:
-        with Peer(command("proxy", agent, log), limit_s=300) as peer:
-            play(peer, conversation)
-            peer.finish()
-            wait_recorded(log, 300)
-        wait_until(lambda: not recorders(log.parent), 30, "the recorder's end")
-        check(log, conversation)
+        recorded(log, conversation)
         last = conversation.messages
         questions = [
             ["show", "latest", str(last // 2)],

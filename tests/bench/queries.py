@@ -15,18 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.conversation import write_conversation
-from tests.bench.recorder import check, play
+from tests.bench.recorder import recorded
 from tests.bench.report import MEGABYTES, SECONDS, TIMES, Row, Spread, Target, at_most
 from tests.bench.routes import (
     CONSOLE_SCRIPT,
     BenchError,
-    Peer,
     Settings,
-    command,
-    recorders,
-    script,
-    wait_recorded,
-    wait_until,
 )
 
 LIMIT_S = 0.3
@@ -60,14 +54,8 @@ def measure(settings: Settings) -> Iterator[Row]:
         yield Row("queries", target=Target(LIMIT, None))
         return
     conversation = write_conversation(settings.folder / "asked", settings.pick(100_000, 1_000_000))
-    agent = script("exchange_agent.py", conversation.folder)
     with settings.log() as log:
-        with Peer(command("proxy", agent, log), limit_s=600) as peer:
-            play(peer, conversation)
-            peer.finish()
-            wait_recorded(log, 600)
-        wait_until(lambda: not recorders(log.parent), 60, "the recorder's end")
-        check(log, conversation)
+        recorded(log, conversation, limit_s=600)
         for query in _queries(log, conversation.messages):
             yield _row(settings, log, query)
 

@@ -139,6 +139,17 @@ def _alone(settings: Settings, conversation: Conversation, limit_s: float) -> fl
         return conversation.messages / (recorded - released)
 
 
+def recorded(log: Path, conversation: Conversation, *, limit_s: float = 300) -> None:
+    """Let a conversation pass through the proxy, and wait until all of it is in the log."""
+    agent = script("exchange_agent.py", conversation.folder)
+    with Peer(command("proxy", agent, log), limit_s=limit_s) as peer:
+        play(peer, conversation)
+        peer.finish()
+        wait_recorded(log, limit_s)
+    wait_until(lambda: not recorders(log.parent), 60, "the recorder's end")
+    check(log, conversation)
+
+
 def play(peer: Peer, conversation: Conversation) -> None:
     """Speak the client's side and read the agent's, exchange by exchange."""
     with (conversation.folder / "client").open("rb") as file:
