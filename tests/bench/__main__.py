@@ -47,7 +47,7 @@ def main() -> None:
     """Measure what was asked for, everything by default."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="fewer and shorter runs, about 1 minute"
+        "--quick", action="store_true", help="fewer and shorter runs, less than 2 minutes"
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     arguments = parser.parse_args()

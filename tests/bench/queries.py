@@ -53,7 +53,7 @@ def measure(settings: Settings) -> Iterator[Row]:
     if not settings.has_proxy:
         yield Row("queries", target=Target(LIMIT, None))
         return
-    conversation = write_conversation(settings.folder / "asked", settings.pick(100_000, 1_000_000))
+    conversation = write_conversation(settings.folder / "asked", settings.pick(20_000, 1_000_000))
     with settings.log() as log:
         recorded(log, conversation, limit_s=600)
         for query in _queries(log, conversation.messages):
