@@ -277,6 +277,15 @@ class Log:
         (only,) = self.connections()
         return only
 
+    def recorded(self) -> int:
+        """Return how many messages of the latest connection are recorded; 0 before there is a log.
+
+        The file is there before its tables are, so its existence tells nothing.
+        """
+        done = self.ask("connections", "--json")
+        assert done.returncode == 0, f"connections ended {done.returncode}: {done.stderr!r}"
+        return sum(row["messages"] for row in json.loads(done.stdout)[:1])
+
     def messages(self, connection: str = "latest") -> list[dict[str, Any]]:
         """Return the recorded messages of a connection."""
         lines = self._answer("messages", connection, "--jsonl").splitlines()

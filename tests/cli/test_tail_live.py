@@ -55,9 +55,7 @@ class Talk:
 
     def wait(self, log: Log, count: int) -> None:
         """Wait until so many messages are in the log."""
-        wait_until(
-            lambda: log.path.exists() and log.connection()["messages"] >= count, "it is there"
-        )
+        wait_until(lambda: log.recorded() >= count, "it is there")
 
     def end(self) -> None:
         """Let the agent end."""

@@ -34,7 +34,7 @@ class Reader(threading.Thread):
             done = self.log.ask("connections", "--json")
             if done.returncode == 0 and not done.stderr:
                 self.answers.append(json.loads(done.stdout))
-            elif was_there:
+            elif was_there and b"there is no log" not in done.stderr:  # it is being made
                 self.errors.append(f"{done.returncode} {done.stderr.decode()}")
 
 
