@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy import __version__
 from acp_proxy.errors import AgentError
@@ -19,6 +19,7 @@ from acp_proxy.log.place import log_path
 from acp_proxy.relay import agent as agents
 from acp_proxy.relay import signals, stdio
 from acp_proxy.relay.pump import Pump, StderrPump
+from acp_proxy.settings import RULES, Settings, label_of, load_leniently
 
 if TYPE_CHECKING:
     import subprocess
@@ -52,10 +53,12 @@ def run_proxy(
     Does not return: the process ends with the agent's exit code, or by its signal.
     Recording trouble changes nothing for the two; it shows in ``acp-proxy log info``.
 
+    What is not given is as the settings say (``acp_proxy.settings``), read while the agent starts.
+
     Args:
         command: The agent's program and its arguments.
-        log: Path of the log; None for the default (``log.place``).
-        label: A text to find the connection by.
+        log: Path of the log.
+        label: A text to find the connection by, or its template.
         redact_at_rest: Let the recorder blank secrets before it writes (docs/redaction.md).
         keep: What the log is to keep, as ``log.retention.parse_keep`` reads it; the recorder deletes
             the rest when this connection has ended.
@@ -66,22 +69,28 @@ def run_proxy(
     """
     stdio.fill_missing()
     before = signals.take_over()
-    asked: Facts = {"redact": 1} if redact_at_rest else {}
-    asked |= {
-        name: value for name, value in (("label", label), ("keep", keep)) if value is not None
-    }
+    asked = _Asked(log, label, keep, redact_at_rest)
     try:
         agent = agents.start(command, before)
     except AgentError as error:
-        _record_failure(error, _start_facts(command, log) | asked)
+        _record_failure(error, *_start_facts(command, asked))
         raise
-    _Connection(agent, _start_facts(command, log) | asked).run()
+    _Connection(agent, *_start_facts(command, asked)).run()
+
+
+class _Asked(NamedTuple):
+    """What the options of ``run`` ask for; None and no leave it to the settings."""
+
+    log: str | None
+    label: str | None
+    keep: str | None
+    redact_at_rest: bool
 
 
 class _Connection:
     """One agent, its pumps, its journal, its recorder."""
 
-    def __init__(self, agent: agents.Agent, facts: "Facts") -> None:
+    def __init__(self, agent: agents.Agent, facts: "Facts", trouble: str | None) -> None:
         self._agent = agent
         stdio.close_others()
         self._asked_at = float("-inf")  # when the last signal came that asks for the end
@@ -90,6 +99,8 @@ class _Connection:
         for end in (self._wake_reader, wake_writer):
             os.set_blocking(end, False)
         self._journal = _open_journal({**facts, "agent_pid": agent.pid}, lambda: _wake(wake_writer))
+        if trouble is not None:
+            self._note({"event": "settings ignored", "why": trouble})
         self._to_agent = Pump(
             stdio.STDIN,
             agent.stdin,
@@ -223,26 +234,43 @@ class _Connection:
         stdio.let_go(stdio.STDOUT)
 
 
-def _start_facts(command: "Sequence[str]", log: str | None) -> "Facts":
+def _start_facts(command: "Sequence[str]", asked: _Asked) -> "tuple[Facts, str | None]":
+    """Return the facts of the start, and what kept the settings from being used."""
     try:
         cwd = os.getcwd()
     except OSError:  # somebody deleted it
         cwd = ""
-    return {
+    facts: Facts = {
         "event": "start",
         "uuid": _new_uuid(),
-        "log": _place(log),
         "command": list(command),
         "cwd": cwd,
         "host": os.uname().nodename,
         "proxy_pid": os.getpid(),
         "version": __version__,
     }
+    settings, trouble = load_leniently()
+    facts["log"] = _place(asked.log, settings)
+    if label := asked.label if asked.label is not None else settings.label.value:
+        facts["label"] = _label(label, command, cwd)
+    if keep := asked.keep or settings.keep.value:
+        facts["keep"] = keep
+    if asked.redact_at_rest or settings.redact_at_rest.value:
+        facts["redact"] = 1
+        facts |= {f"redact_{name}": list(settings.rules.get(name, ())) for name in RULES}
+    return facts, trouble
 
 
-def _place(log: str | None) -> str:
+def _label(template: str, command: "Sequence[str]", cwd: str) -> str:
     try:
-        return log_path(log)
+        return label_of(template, command, cwd)
+    except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on
+        return template
+
+
+def _place(log: str | None, settings: Settings) -> str:
+    try:
+        return log_path(log, settings)
     except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on, unrecorded at worst
         return "/nowhere/log.db"
 
@@ -270,10 +298,12 @@ def _wake(pipe: int) -> None:
         os.write(pipe, b"!")
 
 
-def _record_failure(error: AgentError, facts: "Facts") -> None:
+def _record_failure(error: AgentError, facts: "Facts", trouble: str | None) -> None:
     """Record a connection whose agent never started."""
     journal = _open_journal(facts)
     if journal is not None:
+        if trouble is not None:
+            journal.note({"event": "settings ignored", "why": trouble})
         journal.note({"event": "not started", "why": str(error)})
         journal.close(error.exit_code << 8)
         with contextlib.suppress(OSError):

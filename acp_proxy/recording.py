@@ -1,8 +1,7 @@
 """The read side of a log: connections, messages and frames, and whether the record is whole.
 
-Needs neither trio, click nor sqlite_utils. Writing is the recorder's. What only some
-questions need (states, redaction, verifying) is imported when they are asked: most
-commands list rows, and the time until they have begun is most of theirs.
+Needs neither trio, click nor sqlite_utils. Writing is the recorder's. What only some questions need
+is imported when they are asked: the time until a command has begun is most of what it takes.
 """
 # ruff: noqa: PLC0415 - see above
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from acp_proxy.log.search import Hit
     from acp_proxy.log.statistics import Statistics
     from acp_proxy.log.tables import Tables
-    from acp_proxy.redaction.redactor import Redactor
+    from acp_proxy.redaction.redactor import Redactor, Rules
     from acp_proxy.state.fold import State
 
 __all__ = [
@@ -162,12 +161,14 @@ class Recording:
         for frame in all_of_stream(self.path, self.frames(row.id, stream=stream), row, stream):
             yield from self._log.pieces(frame)
 
-    def redactor(self, connection: str | int = "latest") -> "Redactor":
+    def redactor(
+        self, connection: str | int = "latest", rules: "Rules | None" = None
+    ) -> "Redactor":
         """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
         from acp_proxy.redaction.redactor import Redactor
 
         row = self._log.connection(connection)
-        redactor = Redactor()
+        redactor = Redactor(rules)
         redactor.learn(lambda: self._whole_frames(row))
         return redactor
 
@@ -341,8 +342,7 @@ class Recording:
     ) -> list[MessageRow]:
         """Return the last messages of a stream up to one, in order."""
         wanted = MessageFilter(stream=stream, until_seq=at, limit=limit)
-        number = self._id(connection)
-        return list(self._log.messages(number, wanted, newest_first=True))[::-1]
+        return list(self._log.messages(self._id(connection), wanted, newest_first=True))[::-1]
 
     def _id(self, connection: str | int) -> int:
         """Return a connection's id; an id that was seen is not looked up again and again."""

@@ -71,7 +71,9 @@ class Maker:
 
     def _run(self, line: str) -> Result:
         _, *arguments = shlex.split(line)
-        runner = CliRunner(env={"ACP_PROXY_LOG": self._log, "NO_COLOR": "1"})
+        runner = CliRunner(
+            env={"ACP_PROXY_LOG": self._log, "ACP_PROXY_CONFIG": os.devnull, "NO_COLOR": "1"}
+        )
         with contextlib.chdir(os.path.dirname(self._log)):
             result = runner.invoke(
                 acp_proxy,

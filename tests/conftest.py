@@ -13,6 +13,8 @@ from acp_proxy.journal.spool import FALLBACK_ROOTS
 from acp_proxy.journal.tail import JournalReader
 from tests.golden import Golden
 
+os.environ["ACP_PROXY_CONFIG"] = os.devnull  # whoever runs the tests has settings of their own
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 NOWHERE = "/proc/acp-proxy-test/"
 """Where tests ask for logs that cannot be."""

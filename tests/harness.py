@@ -64,7 +64,8 @@ def agent(name: str, *arguments: str | int | Path) -> list[str]:
 def environment(**changes: str) -> dict[str, str]:
     """Return our environment without what would steer the proxy, and with the changes."""
     ours = ("ACP_PROXY_", "COLUMNS", "LINES")  # the last two as pytest's workers have them
-    return {k: v for k, v in os.environ.items() if not k.startswith(ours)} | changes
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return kept | {"ACP_PROXY_CONFIG": os.devnull} | changes
 
 
 def uncovered(env: Mapping[str, str]) -> dict[str, str]:

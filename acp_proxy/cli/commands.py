@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from acp_proxy import __version__
+from acp_proxy.settings import SettingsError, load
+from acp_proxy.views.safe_text import visible
 
 # name: (module, function, is it a group); the order of the help.
 _COMMANDS = {
@@ -36,8 +38,11 @@ _COMMANDS = {
     "prune": "acp_proxy.cli.prune:prune",
     "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
+    "config": "acp_proxy.cli.config:config",
     "demo": "acp_proxy.cli.demo:demo",
 }
+_WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
+"""These work also when the configuration cannot be read: two record or mend, two do not need it."""
 
 
 class _LateGroup(click.Group):
@@ -55,6 +60,36 @@ class _LateGroup(click.Group):
         module, _, name = place.partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, with the defaults that the settings give it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        asks_help = not {"-h", "--help"}.isdisjoint(rest)
+        if name and command is not None and name not in _WITHOUT_SETTINGS and not asks_help:
+            ctx.default_map = {name: _defaults(ctx, name, command, rest)}
+        return name, command, rest
+
+
+def _defaults(
+    ctx: click.Context, name: str, command: click.Command, arguments: list[str]
+) -> dict[str, object]:
+    """Return the defaults of a command's options, and say on a terminal that there are some."""
+    try:
+        settings = load()
+        if name not in settings.defaults:
+            return {}
+        from acp_proxy.cli.defaults import option_defaults, spelled
+
+        found = option_defaults(settings, name, command, ctx)
+        if sys.stderr.isatty() and (words := spelled(settings, name, command, arguments)):
+            click.echo(visible(f"acp-proxy: {' '.join(words)} ({settings.path})"), err=True)
+    except SettingsError as error:
+        from acp_proxy.cli.options import Failure
+
+        raise Failure(str(error)) from error
+    return found
 
 
 @click.group(cls=_LateGroup, context_settings={"help_option_names": ["-h", "--help"]})

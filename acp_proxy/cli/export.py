@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.cli.options import connection_argument, log_option, opened, write_bytes
+from acp_proxy.cli.options import (
+    connection_argument,
+    log_option,
+    opened,
+    redaction_rules,
+    write_bytes,
+)
 from acp_proxy.log.rows import STREAMS
 
 if TYPE_CHECKING:
@@ -66,7 +72,7 @@ def _write_blanked(recording: "Recording", connection: str, output: str | None) 
     from acp_proxy.views.units import count
 
     number = recording.connection(connection).id  # the same one, should a newer begin meanwhile
-    redactor = recording.redactor(number)
+    redactor = recording.redactor(number, redaction_rules())
     header = redactor.redact_frame("client", header_line(recording.connection(number)).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
         for frame in recording.frames(number):

@@ -14,6 +14,7 @@ from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
+from acp_proxy.settings import load
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.log.tables import Tables
+    from acp_proxy.redaction.rules import Rules
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
@@ -103,6 +105,14 @@ def _warning_of_losses(recording: Recording) -> "Iterator[None]":
     finally:
         for loss in dict.fromkeys(recording.losses[known:]):
             click.echo(f"acp-proxy: {visible(loss)}", err=True)
+
+
+def redaction_rules() -> "Rules":
+    """Return what the settings want blanked beside what always is."""
+    from acp_proxy.redaction.rules import Rules
+
+    with failing_plainly():
+        return Rules(**load().rules)
 
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 OFF_VARIABLE = "ACP_PROXY_OFF"
-KEEP_VARIABLE = "ACP_PROXY_KEEP"
 _VALUED = ("--log", "--label", "--keep")
 _REDACT = "--redact-at-rest"
 
@@ -78,7 +77,7 @@ def start(asked: Asked) -> "NoReturn":
             log=asked.log,
             label=asked.label,
             redact_at_rest=asked.redact_at_rest,
-            keep=asked.keep or os.environ.get(KEEP_VARIABLE) or None,
+            keep=asked.keep,
         )
     except AgentError as error:
         _fail(error)

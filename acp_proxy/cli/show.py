@@ -11,6 +11,7 @@ from acp_proxy.cli.options import (
     log_option,
     only_one,
     opened,
+    redaction_rules,
     write_bytes,
 )
 
@@ -40,7 +41,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_jso
     with opened(log) as recording:
         row = recording.message(connection, seq)
         if share:
-            redactor = recording.redactor(row.connection_id)
+            redactor = recording.redactor(row.connection_id, redaction_rules())
             pieces = _blanked(redactor, recording, row)
         else:
             redactor, pieces = None, recording.message_bytes(row)

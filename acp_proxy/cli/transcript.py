@@ -16,6 +16,7 @@ from acp_proxy.cli.options import (
     last_seq,
     log_option,
     opened,
+    redaction_rules,
     session_option,
     write_bytes,
 )
@@ -135,7 +136,7 @@ def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redacto
     """Return what blanks secrets; it reads the whole connection to know them."""
     from acp_proxy.views.transcript.source import NothingBlanked
 
-    return NothingBlanked() if is_raw else recording.redactor(connection)
+    return NothingBlanked() if is_raw else recording.redactor(connection, redaction_rules())
 
 
 class _Shelf:

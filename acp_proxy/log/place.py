@@ -1,24 +1,27 @@
-"""Where the log is when nobody says: ``$ACP_PROXY_LOG``, else the platform's state folder."""
+"""Where the log is: as somebody chose (``acp_proxy.settings``), else the platform's state folder."""
 
 import os
 
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import FALLBACK_ROOTS, is_private
+from acp_proxy.settings import VARIABLES, Settings, load
 
-VARIABLE = "ACP_PROXY_LOG"
+VARIABLE = VARIABLES["log"]
 
 
-def log_path(given: str | None = None) -> str:
+def log_path(given: str | None = None, settings: Settings | None = None) -> str:
     """Return the absolute path of the log to use.
 
     Args:
-        given: What a person chose; None for the default.
+        given: What a person chose; None for what the settings say.
+        settings: What was loaded already.
 
     Raises:
         LogError: There is no such place; the text says why and what to do.
+        SettingsError: The configuration cannot be read, and nothing went before it.
 
     """
-    chosen = given or os.environ.get(VARIABLE)
+    chosen = given or os.environ.get(VARIABLE) or (settings or load()).log.value
     if chosen:
         try:
             return os.path.abspath(os.path.expanduser(chosen))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.redaction.redactor import MARKER, Redactor
+from acp_proxy.redaction.rules import Rules
 from acp_proxy.wire.framing import Frame
 
 if TYPE_CHECKING:
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
 
 class Blanking:
-    """One connection's."""
+    """One connection's, by the rules that the facts of its start tell."""
 
-    def __init__(self) -> None:
-        self._redactor = Redactor()
+    def __init__(self, facts: "Facts") -> None:
+        lists = (facts.get(f"redact_{name}") for name in ("names", "texts", "patterns"))
+        given = [value if isinstance(value, list) else [] for value in lists]
+        self._redactor = Redactor(Rules(*given))
         self._shifts = [0] * len(STREAMS)  # by how much what is stored is longer
         self._stored = 0
 

@@ -58,7 +58,7 @@ class Ingest:
         self._start = start
         facts = decode_facts(start.data) if start.stream is Stream.CONTROL else {}
         uuid = str(facts.get("uuid") or spool.uuid_of(journal.path))
-        self._blanking = Blanking() if facts.get("redact") else None
+        self._blanking = Blanking(facts) if facts.get("redact") else None
         if self._blanking is not None:
             facts = self._blanking.facts(facts)
         self._id = writer.connection(uuid, _start_columns(facts, start))

@@ -1,4 +1,4 @@
-"""The secrets of a connection that were seen once, found again wherever they stand.
+"""The secrets of a connection that were seen once or are named by rules, found wherever they stand.
 
 A value is looked for as it is, and as it stands in other writing: escaped in JSON, in an
 address, in base64, and as the bytes of its UTF-8.
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from acp_proxy.redaction.names import is_memorable
+from acp_proxy.redaction.rules import NO_RULES, Rules
 from acp_proxy.redaction.shapes import Span
 
 if TYPE_CHECKING:
@@ -24,14 +25,22 @@ _ODD = "surrogatepass"
 
 
 class Known:
-    """Secrets seen so far; grows only."""
+    """Secrets seen so far; grows only.
 
-    __slots__ = ("_ends", "_texts", "_values")
+    Attributes:
+        rules: What somebody wants blanked beside.
 
-    def __init__(self) -> None:
+    """
+
+    __slots__ = ("_ends", "_texts", "_values", "rules")
+
+    def __init__(self, rules: Rules = NO_RULES) -> None:
+        self.rules = rules
         self._values: set[str] = set()
         self._texts: dict[str, None] = {}  # each as it may stand in text
         self._ends: dict[bytes, None] = {}  # the ends of that as they may stand in a frame
+        for text in rules.texts:
+            self._look_for(text)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -46,6 +55,9 @@ class Known:
         ):
             return
         self._values.add(value)
+        self._look_for(value)
+
+    def _look_for(self, value: str) -> None:
         for text in _writings(value):
             self._texts[text] = None
             for raw in (
@@ -57,7 +69,7 @@ class Known:
 
     def may_be_in(self, flattened: bytes) -> bool:
         """Tell whether one of them may stand in a frame's bytes, as ``prefilter.flat`` gives them."""
-        return any(map(flattened.__contains__, self._ends))
+        return any(map(flattened.__contains__, self._ends)) or self.rules.may_be_in(flattened)
 
     def find(self, text: str) -> "Iterator[Span]":
         """Yield where one of them stands, and where a text begins or ends within one."""
@@ -68,6 +80,7 @@ class Known:
                 at = text.find(known, at + len(known))
             if len(known) > _MIN_PIECE:
                 yield from _at_edges(known, text)
+        yield from self.rules.find(text)
 
 
 def _at_edges(known: str, text: str) -> "Iterator[Span]":

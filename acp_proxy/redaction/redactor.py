@@ -14,6 +14,7 @@ from acp_proxy.redaction import joins, literals, texts
 from acp_proxy.redaction.known import Known
 from acp_proxy.redaction.names import MARKER
 from acp_proxy.redaction.prefilter import flat, is_suspicious
+from acp_proxy.redaction.rules import NO_RULES, Rules
 from acp_proxy.redaction.trees import Walk
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.redaction.literals import Edit
 
-__all__ = ["MARKER", "Redactor"]
+__all__ = ["MARKER", "Redactor", "Rules"]
 
 _STDERR: Final = "stderr"
 
@@ -39,10 +40,10 @@ class Redactor:
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules | None = None) -> None:
         self.blanked = 0
         self.learned = 0
-        self._known = Known()
+        self._known = Known(rules or NO_RULES)
         self._cuts: joins.Cuts = {}
         self._suspects: set[int] | None = None  # of the frames learned; None: not known
 

@@ -148,7 +148,7 @@ def _as_space(match: re.Match[str]) -> str:
 
 def _find_all(text: str, known: "Known | None") -> list[Span]:
     spans = list(find_shapes(text))
-    if known is not None and len(known):
+    if known is not None:
         spans += known.find(text)
     spans += assignments.find(text)
     spans += _in_headers(text)

@@ -89,7 +89,7 @@ class Walk:
 
     def text_edits(self, text: str) -> list[Edit]:
         """Return the edits of a text that is anything."""
-        if len(text) < texts.SHORTEST:
+        if len(text) < min(texts.SHORTEST, self._known.rules.shortest):
             return []
         flattened = flat(text.encode(errors="surrogatepass"))
         if not (is_suspicious(flattened) or self._known.may_be_in(flattened)):
@@ -161,7 +161,7 @@ class Walk:
         is_same = True
         for key, value in members:
             new_key = self._key(key) if isinstance(key, str) else key
-            new = self._visit(value, _below(place, key, name))
+            new = self._visit(value, self._below(place, key, name))
             is_same = is_same and new is value and new_key is key
             found.append((new_key, new))
         return whole if is_same else found
@@ -181,6 +181,19 @@ class Walk:
             before = flag[1] if flag is not None and says_secret(flag[1]) else ""
         return values if is_same else type(values)(found)
 
+    def _below(self, place: _Place, key: Any, name: str) -> _Place:
+        """Return the place of an object's member."""
+        path = (*place.path, key)
+        if not isinstance(key, str):
+            return _Place(path, place.blanket)
+        if name and key in _NAMES:
+            return _Place(path)
+        own = name if name and key == "value" else key
+        blanket = place.blanket or key.replace("_", "").replace("-", "").lower() in _BLANKETS
+        if not blanket and self._known.rules.has_name(own):
+            return _Place(path, blanket=True, name=own)
+        return _Place(path, blanket, own if blanket is place.blanket else "")
+
     def _number(self, value: Any, place: _Place) -> Any:
         if not place.blanket:
             self._decided.append([])
@@ -190,7 +203,8 @@ class Walk:
         return MARKER
 
     def _key(self, key: str) -> str:
-        edits = self.text_edits(key) if len(key) >= _MIN_NESTED else []
+        shortest = min(_MIN_NESTED, self._known.rules.shortest)
+        edits = self.text_edits(key) if len(key) >= shortest else []
         return self._take(key, edits)
 
     def _string(self, text: str, place: _Place) -> str:
@@ -268,18 +282,6 @@ def _name_of(members: "list[tuple[Any, Any]]") -> str:
     if "value" not in found:
         return ""
     return next((found[key] for key in _NAMES if isinstance(found.get(key), str)), "")
-
-
-def _below(place: _Place, key: Any, name: str) -> _Place:
-    """Return the place of an object's member."""
-    path = (*place.path, key)
-    if not isinstance(key, str):
-        return _Place(path, place.blanket)
-    if name and key in _NAMES:
-        return _Place(path)
-    own = name if name and key == "value" else key
-    blanket = place.blanket or key.replace("_", "").replace("-", "").lower() in _BLANKETS
-    return _Place(path, blanket, own if blanket is place.blanket else "")
 
 
 def _is_secret(text: str, name: str) -> bool:

@@ -42,16 +42,21 @@ MACHINES: dict[str, Machine] = {
     ),
     "a full /tmp": Machine(PLACE + FULL_TMP, LOG),
     "a TMPDIR that is not there": Machine(PLACE, {**LOG, "TMPDIR": "/nowhere/at/all"}),
-    "no HOME": Machine("", {"HOME": None, "XDG_STATE_HOME": None, "ACP_PROXY_LOG": None}),
-    "an empty HOME": Machine("", {"HOME": "", "XDG_STATE_HOME": "", "ACP_PROXY_LOG": None}),
+    "no HOME": Machine(
+        "", {"HOME": None, "XDG_STATE_HOME": None, "ACP_PROXY_LOG": None, "ACP_PROXY_CONFIG": None}
+    ),
+    "an empty HOME": Machine(
+        "", {"HOME": "", "XDG_STATE_HOME": "", "ACP_PROXY_LOG": None, "ACP_PROXY_CONFIG": None}
+    ),
     "no HOME and no name": Machine(
         FRESH_TMP.format(options=""),
-        {"HOME": None, "XDG_STATE_HOME": None, "ACP_PROXY_LOG": None},
+        {"HOME": None, "XDG_STATE_HOME": None, "ACP_PROXY_LOG": None, "ACP_PROXY_CONFIG": None},
         user=NOBODY,
     ),
     "a HOME that cannot be": Machine(
         FRESH_TMP.format(options=""),
-        {"HOME": "/proc/nobody", "XDG_STATE_HOME": None, "ACP_PROXY_LOG": "/tmp/log.db"},
+        {"HOME": "/proc/nobody", "XDG_STATE_HOME": None, "ACP_PROXY_LOG": "/tmp/log.db"}
+        | {"ACP_PROXY_CONFIG": None},
     ),
     "a umask that forbids all": Machine(PLACE + "umask 0777\n", LOG, user=NOBODY),
     "a umask that forbids nothing": Machine(PLACE + "umask 0\n", LOG),

@@ -85,7 +85,7 @@ def test_no_secret_is_stored_whoever_died(
 
 
 def test_a_line_too_long_to_be_looked_through_is_not_stored() -> None:
-    blanking = Blanking()
+    blanking = Blanking({})
 
     first = blanking.blanked(1, Frame(0, _TOKENS[0].encode(), 10**9))
     second = blanking.blanked(1, Frame(10**9, b"short\n", 6))
