@@ -1,12 +1,13 @@
 """A tiny honest ACP agent (version 1), for the demonstration. Standard library only.
 
 It answers initialize and session/new, and a prompt with some updates, a tool call
-that needs permission, and a last word.
+that needs permission, and a last word. With --hang it falls silent after the permission.
 """
 
 import json
+import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 
 def send(message: dict[str, Any]) -> None:
@@ -46,6 +47,14 @@ def ask(session: str) -> bool:
     return bool(outcome.get("optionId") == "yes")
 
 
+def fall_silent() -> NoReturn:
+    """Say what agents say when they get stuck, and wait until somebody ends this."""
+    sys.stderr.write("demo agent: waiting for the database\n")
+    sys.stderr.flush()
+    while True:
+        signal.pause()
+
+
 def prompt(session: str) -> str:
     """Work on a prompt; return why it ended."""
     say(session, "Let me ")
@@ -62,6 +71,8 @@ def prompt(session: str) -> str:
         update(session, "tool_call_update", toolCallId="call-1", status="failed")
         return "cancelled"
     update(session, "tool_call_update", toolCallId="call-1", status="in_progress")
+    if "--hang" in sys.argv:
+        fall_silent()
     text = {"type": "text", "text": "9"}
     update(
         session,

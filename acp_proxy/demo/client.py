@@ -1,13 +1,18 @@
 """A tiny honest ACP client (version 1), for the demonstration. Standard library only.
 
 Its arguments are the agent's command. It asks one thing, allows what it is asked
-for, prints what it sees, and ends the conversation.
+for, prints what it sees, and ends the conversation; it gives up on an agent that is silent.
 """
 
 import json
+import select
 import subprocess
 import sys
 from typing import Any
+
+_PATIENCE_SECONDS = 1.0
+"""How long the agent may be silent in a turn: it has nothing to do that takes time."""
+_START_SECONDS = 30.0
 
 
 class Client:
@@ -15,9 +20,15 @@ class Client:
 
     def __init__(self, command: list[str]) -> None:
         self._agent = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
         self._next_id = 0
+        self._received = b""
+        self._patience = _START_SECONDS
 
     def request(self, method: str, **params: object) -> Any:
         """Send a request, see to what comes meanwhile, and return the result."""
@@ -29,6 +40,15 @@ class Client:
                 self._see_to(message)
             elif message.get("id") == request_id:
                 return message["result"]
+
+    def be_impatient(self) -> None:
+        """Give up from now on when the agent is silent for a second."""
+        self._patience = _PATIENCE_SECONDS
+
+    def give_up(self) -> None:
+        """End an agent that does not answer."""
+        self._agent.terminate()
+        self._agent.wait()
 
     def close(self) -> int:
         """End the conversation; return the agent's exit code."""
@@ -54,13 +74,17 @@ class Client:
         assert self._agent.stdin is not None
         text = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":"))
         self._agent.stdin.write(text.encode() + b"\n")
-        self._agent.stdin.flush()
 
     def _receive(self) -> dict[str, Any]:
         assert self._agent.stdout is not None
-        line = self._agent.stdout.readline()
-        if not line:
-            raise SystemExit("the agent has gone")
+        while b"\n" not in self._received:
+            if not select.select([self._agent.stdout], [], [], self._patience)[0]:
+                raise TimeoutError
+            piece = self._agent.stdout.read(65536)
+            if not piece:
+                raise SystemExit("the agent has gone")
+            self._received += piece
+        line, _, self._received = self._received.partition(b"\n")
         message: dict[str, Any] = json.loads(line)
         return message
 
@@ -75,7 +99,13 @@ def main() -> None:
     question = "How many words has the question that I ask?"
     print(f"  client asks: {question}")
     prompt = [{"type": "text", "text": question}]
-    result = client.request("session/prompt", sessionId=session, prompt=prompt)
+    client.be_impatient()
+    try:
+        result = client.request("session/prompt", sessionId=session, prompt=prompt)
+    except TimeoutError:
+        print("  no answer:   the client gives up")
+        client.give_up()
+        sys.exit(0)
     print(f"  turn ended:  {result['stopReason']}")
     sys.exit(client.close())
 
