@@ -39,6 +39,7 @@ _COMMANDS = {
     "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
     "config": "acp_proxy.cli.config:config",
+    "doctor": "acp_proxy.cli.doctor:doctor",
     "demo": "acp_proxy.cli.demo:demo",
 }
 _WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")

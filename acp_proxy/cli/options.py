@@ -173,19 +173,23 @@ def echo_table(text: str) -> None:
     click.echo(text)
 
 
+def terminal_columns() -> int | None:
+    """Return the width of the terminal that stdout is, None when it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def echo_page(*parts: str) -> None:
     """Print the parts of a page, fitted to the width of a terminal if it goes to one."""
     from acp_proxy.views.tables import fit_page
 
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    click.echo(fit_page(parts, columns))
+    click.echo(fit_page(parts, terminal_columns()))
 
 
 def echo_lines(text: str) -> None:
     """Print lines of ours, wrapped at the width of a terminal if they go to one."""
     from acp_proxy.views.tables import fit_lines
 
-    click.echo(fit_lines(text, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    click.echo(fit_lines(text, terminal_columns()))
 
 
 def list_things(

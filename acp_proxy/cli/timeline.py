@@ -45,7 +45,8 @@ def timeline(
 
     Tool calls, permissions and terminals each on a line; the agent's messages and
     thoughts, and requests of one method, share one. A bar that ends in an arrow had
-    not ended. Exits with 1 when there is no such turn.
+    not ended; what had not when the connection was over reaches to that end. Exits with
+    1 when there is no such turn.
     """
     from acp_proxy.views.state_json import state_text
     from acp_proxy.views.timeline import bars, seqs_of_bars, timeline_document, windows
@@ -67,6 +68,8 @@ def timeline(
     if as_json:
         click.echo(state_text(timeline_document(row.id, window, found, times)))
         return
+    if window.turn.ended_seq is None and at is None and row.duration_ns is not None:
+        times[window.end + 1] = row.duration_ns  # the silence at the end was part of the turn
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else DEFAULT_COLUMNS
     click.echo(chart(window, found, times, columns, ascii_only=not _shows_blocks()))
 

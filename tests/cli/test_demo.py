@@ -20,3 +20,22 @@ def test_the_demonstration_records_what_it_shows(tmp_path: Path) -> None:
     assert all(f"\n{message['seq']:>3}  " in shown for message in messages)
     assert "Try next:" in shown
     invoke("verify", "--log", log)
+
+
+def test_a_demonstration_that_hangs_can_be_found_out(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+
+    invoke("demo", "--hang", "--log", log)
+
+    [row] = document("connections", "--log", log)
+    assert (row["status"], row["signal"]) == ("killed", 15)
+    pending = invoke("pending", "--log", log).stdout
+    assert "left 1 request of the client unanswered (session/prompt)" in pending
+    assert "tool call call-1 in_progress" in pending
+    assert "demo agent: waiting for the database" in pending
+    [turn] = [
+        line for line in invoke("timeline", "--log", log).stdout.splitlines() if line[:4] == "turn"
+    ][1:]
+    assert turn.endswith("running")
+    [took] = [word for word in turn.split() if word.endswith("s") and word[0].isdigit()]
+    assert float(took.removesuffix("s")) >= 1  # the second in which the client waited is in it

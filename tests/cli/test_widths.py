@@ -12,7 +12,7 @@ from tests.terminals import at_terminal
 WIDE = "日本語のタイトル 👩‍🌾 ❤️ " * 6
 LISTS = [
     ["messages"], ["tool-calls"], ["permissions"], ["terminals"], ["sessions"], ["connections"],
-    ["state"], ["pending"], ["tail", "-n", "99"], ["search", "warning"],
+    ["state"], ["pending"], ["tail", "-n", "99"], ["search", "warning"], ["doctor"],
 ]  # fmt: skip
 PAGES = [["show", "18"], ["tool-call", "c9"], ["terminal", "term"], ["stats"]]
 

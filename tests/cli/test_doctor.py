@@ -1,0 +1,248 @@
+"""``doctor``: what it finds on real logs, journals, settings and programs, and what it says to do."""
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_proxy.doctor.agents import DESKTOP_PATH, missing_on
+from tests.cli.commands import invoke
+from tests.cli.conversations import V1, put
+from tests.harness import PROXY, environment
+
+Finding = dict[str, str]
+CHECKS = ["program", "libraries", "settings", "log", "permissions", "journals", "disk", "self-test"]
+
+
+def examined(log: Path, *words: str, **variables: str) -> tuple[bool, list[Finding]]:
+    """Return whether all is well, and the findings."""
+    command = [str(PROXY), "doctor", "--json", "--log", str(log), *words]
+    env = environment(**variables)
+    done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
+    assert done.stderr == b""
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if told["ok"] else 1)
+    return told["ok"], told["findings"]
+
+
+def not_ok(findings: list[Finding], check: str) -> list[Finding]:
+    """Return what a check has against something."""
+    return [one for one in findings if one["check"] == check and one["status"] != "ok"]
+
+
+def test_all_is_well_before_anything_was_recorded(tmp_path: Path) -> None:
+    is_well, findings = examined(tmp_path / "log.db")
+    assert is_well
+    assert {one["check"] for one in findings} == {*CHECKS} - {"permissions"}
+    assert list(tmp_path.iterdir()) == []  # the self-test leaves nothing, nor is the log made
+
+
+def test_all_is_well_with_a_log(tmp_path: Path) -> None:
+    put(tmp_path / "log.db", V1)
+    before = (tmp_path / "log.db").read_bytes()
+    is_well, findings = examined(tmp_path / "log.db")
+    assert is_well
+    checks = list(dict.fromkeys(one["check"] for one in findings))
+    assert checks == CHECKS
+    [log] = [one for one in findings if one["check"] == "log"]
+    assert "1 connection" in log["what"]
+    assert (tmp_path / "log.db").read_bytes() == before
+
+
+def test_the_self_test_works_where_recording_is_switched_off(tmp_path: Path) -> None:
+    is_well, findings = examined(tmp_path / "log.db", ACP_PROXY_OFF="1", ACP_PROXY_LOGS="x")
+    assert is_well
+    notes = not_ok(findings, "program")
+    assert "ACP_PROXY_OFF is set: run records nothing" in [one["what"] for one in notes]
+    assert "did you mean ACP_PROXY_LOG?" in [one["remedy"] for one in notes]
+
+
+def test_who_else_may_read_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "a folder" / "log.db"
+    log.parent.mkdir()
+    put(log, V1)
+    log.chmod(0o640)
+    is_well, findings = examined(log)
+    assert not is_well
+    [finding] = not_ok(findings, "permissions")
+    assert str(log) in finding["what"]
+    subprocess.run(finding["remedy"], shell=True, check=True)
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert examined(log)[0]
+
+
+def test_a_damaged_log_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    log.write_bytes(b"this is no database" * 1000)
+    log.chmod(0o600)
+    is_well, findings = examined(log)
+    assert not is_well
+    assert not_ok(findings, "log")[0]["remedy"]
+
+
+def test_a_log_of_a_newer_program_is_told_and_what_waits_for_it(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    put(log, V1)
+    with closing(sqlite3.connect(log)) as db, db:
+        db.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) "
+            "VALUES ('acp_proxy', 'm9999_later', '2030-01-01')"
+        )
+    command = [str(PROXY), "run", "--log", str(log), "--", "echo", "\x1b]0;title\x07"]
+    subprocess.run(command, env=environment(), check=True, timeout=60, capture_output=True)
+
+    is_well, findings = examined(log)
+
+    assert not is_well
+    assert "newer" in not_ok(findings, "log")[0]["what"]
+    [waiting] = not_ok(findings, "journals")
+    assert "newer" in waiting["what"]
+    page = subprocess.run(
+        [str(PROXY), "doctor", "--log", str(log)],
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert page.returncode == 1
+    assert b"\x1b" not in page.stdout
+    assert b"problem  journals:" in page.stdout
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    is_well, findings = examined(tmp_path / "log.db")
+    tmp_path.chmod(0o700)
+    assert not is_well
+    assert "cannot be written" in not_ok(findings, "log")[0]["what"]
+
+
+def test_an_impossible_place_is_told() -> None:
+    is_well, findings = examined(Path("/proc/acp-proxy-test/log.db"))
+    assert not is_well
+    assert not_ok(findings, "log")
+    assert not [one for one in findings if one["check"] == "doctor"]
+
+
+def test_settings_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("lable = 'x'")
+    is_well, findings = examined(tmp_path / "log.db", ACP_PROXY_CONFIG=str(config))
+    assert not is_well
+    [finding] = not_ok(findings, "settings")
+    assert f"{config}: there is no setting lable" in finding["what"]
+    is_well, findings = examined(tmp_path / "log.db", ACP_PROXY_KEEP="x")
+    assert not is_well
+    assert "$ACP_PROXY_KEEP" in not_ok(findings, "settings")[0]["remedy"]
+
+
+def script(path: Path, first_line: str) -> Path:
+    """Make a program with a first line."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{first_line}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_an_interpreter_that_an_editor_would_not_find_is_found_out(tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    script(folder / "my-node", "#!/bin/sh")
+    cases = {
+        "#!/usr/bin/env my-node": "my-node",
+        "#!/usr/bin/env -S my-node --flag": "my-node",
+        "#!/usr/bin/env -S A=1 my-node": "my-node",
+        f"#!{folder}/nothing there": f"{folder}/nothing",
+        "#!/bin/sh": None,
+        "#! /bin/sh -e": None,
+        "\x7fELF": None,
+        "#!": None,
+        "": None,
+    }
+    for number, (first_line, missing) in enumerate(cases.items()):
+        agent = script(folder / f"agent-{number}", first_line)
+        assert missing_on(DESKTOP_PATH, str(agent)) == missing, first_line
+    assert missing_on(DESKTOP_PATH, "agent-4") == "agent-4"
+    assert missing_on(f"{folder}:{DESKTOP_PATH}", "agent-0") is None
+
+
+def test_agents_that_an_editor_would_not_find_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    script(folder / "my-node", "#!/bin/sh")
+    agent = script(folder / "agent", "#!/usr/bin/env my-node")
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[agents]\nhere = ["agent", "acp"]\nfull = "{agent}"\nplain = "/bin/cat"\nnone = "nosuch"\n'
+    )
+    path = f"{folder}:{os.environ['PATH']}"
+    log = tmp_path / "log.db"
+
+    is_well, findings = examined(log, ACP_PROXY_CONFIG=str(config), PATH=path)
+
+    told = {one["what"].partition(" ")[0]: one for one in findings if one["check"] == "agents"}
+    assert told["agents.here"]["status"] == "note"
+    assert str(agent) in told["agents.here"]["remedy"]
+    assert told["agents.full"]["status"] == "note"
+    assert "run by my-node" in told["agents.full"]["what"]
+    assert told["agents.plain"]["status"] == "ok"
+    assert told["agents.none"]["status"] == "problem"
+    assert not is_well
+    for words, status in [
+        (["agent"], "problem"),
+        (["/bin/cat", "--help"], "ok"),
+        (["x y"], "problem"),
+    ]:
+        _, findings = examined(log, "--", *words, PATH=path)
+        assert [one["status"] for one in findings if one["check"] == "agents"] == [status]
+
+
+def test_another_acp_proxy_that_comes_first_is_told(tmp_path: Path) -> None:
+    other = script(tmp_path / "bin" / "acp-proxy", "#!/bin/sh")
+    log = tmp_path / "log.db"
+    _, findings = examined(log, PATH=f"{other.parent}:{os.environ['PATH']}")
+    [note] = not_ok(findings, "program")
+    assert str(other) in note["what"]
+    assert str(Path(sys.executable).parent / "acp-proxy") in note["remedy"]
+    _, findings = examined(log, PATH="/usr/bin:/bin")
+    [note] = not_ok(findings, "program")
+    assert "not on the PATH" in note["what"]
+
+
+def test_a_broken_installation_is_told(tmp_path: Path) -> None:
+    """A copy of the program in which recording does not work: the self-test says so."""
+    copy = tmp_path / "copy"
+    shutil.copytree(Path(__file__).parents[2] / "acp_proxy", copy / "acp_proxy")
+    shutil.copytree(Path(__file__).parents[2] / "migrations", copy / "migrations")
+    (copy / "acp_proxy" / "recorder" / "ingest.py").write_text("raise SystemExit(3)\n")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "acp_proxy",
+            "doctor",
+            "--json",
+            "--log",
+            str(tmp_path / "l.db"),
+        ],
+        env=environment(PYTHONPATH=str(copy)),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    findings = json.loads(done.stdout)["findings"]
+    assert "not recorded" in not_ok(findings, "self-test")[0]["what"]
+
+
+def test_the_page_says_it_in_words(tmp_path: Path) -> None:
+    done = invoke("doctor", "--log", tmp_path / "log.db")
+    assert done.stdout.endswith("\nall is well\n")
+    assert "ok       self-test:   a conversation of 15 messages was recorded whole" in done.stdout
