@@ -37,7 +37,11 @@ _COMMANDS = {
     "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
     "demo": "acp_proxy.cli.demo:demo",
+    "completion": "acp_proxy.cli.completion.command:completion",
 }
+
+COMPLETION = "_ACP_PROXY_COMPLETE"
+"""The variable in which a shell's script asks for completion; click's name for it."""
 
 
 class _LateGroup(click.Group):
@@ -76,6 +80,10 @@ def run_command_line() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):  # a narrow encoding must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
+    if instruction := os.environ.get(COMPLETION):
+        from acp_proxy.cli.completion.shells import answer
+
+        sys.exit(answer(acp_proxy, instruction))
     try:
         acp_proxy(prog_name="acp-proxy")
     except OSError as error:  # output that cannot be written: a full disk, for one

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     echo_page,
     failing_plainly,
@@ -192,7 +193,7 @@ def migrate(log: str | None, as_json: bool) -> None:
 
 
 @log.command()
-@click.argument("connection", required=False)
+@click.argument("connection", required=False, shell_complete=candidates.connections)
 @log_option
 @json_option
 def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
