@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from acp_proxy import __version__
+from acp_proxy.cli.mistyped import Root
 
 # name: (module, function, is it a group); the order of the help.
 _COMMANDS = {
@@ -44,7 +45,7 @@ COMPLETION = "_ACP_PROXY_COMPLETE"
 """The variable in which a shell's script asks for completion; click's name for it."""
 
 
-class _LateGroup(click.Group):
+class _LateGroup(Root):
     """A group whose commands are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

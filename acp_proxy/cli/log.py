@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.mistyped import Group
 from acp_proxy.cli.options import (
     echo_page,
     failing_plainly,
@@ -29,7 +30,7 @@ from acp_proxy.views.tables import command_text
 from acp_proxy.views.units import count, size
 
 
-@click.group()
+@click.group(cls=Group)
 def log() -> None:
     """Where the log is, how it is, and its upkeep."""
 
