@@ -31,8 +31,17 @@ if TYPE_CHECKING:
     from acp_proxy.recorder.rewrite import ImportedFrame
 
 
+class _Source(click.File):
+    """A file to read, left alone while a shell asks what fits: opening a pipe would wait."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the opened file."""
+        is_asked = ctx is not None and ctx.resilient_parsing
+        return value if is_asked else super().convert(value, param, ctx)
+
+
 @click.command("import")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=_Source("rb"))
 @log_option
 @click.option(
     "--label",

@@ -199,6 +199,12 @@ def test_completing_leaves_no_trace(log: Path, tmp_path: Path) -> None:
     assert (copy.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns) == folder
 
 
+def test_a_pipe_on_the_line_is_not_opened(log: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    assert list(offered(f"import {tmp_path}/pipe --js", log)) == ["--json"]
+
+
 def test_what_is_in_the_write_ahead_log_is_offered_too(tmp_path: Path) -> None:
     log = put(tmp_path / "log.db", V1)
     with closing(sqlite3.connect(log)) as db:  # while it is open nobody folds it into the log

@@ -135,7 +135,10 @@ def test_a_shell_asks_the_program_that_was_typed(name: str, tmp_path: Path, log:
     with Shell(name, tmp_path, log, path="/usr/bin:/bin") as shell:
         nothing = shell.shown("acp-proxy conn\t")
         typed = shell.shown(f"{PROXY} conn\t")
+        (tmp_path / "bin").symlink_to(PROXY.parent)  # the home of this shell
+        at_home = shell.shown("~/bin/acp-proxy conn\t")
 
     assert "connections" not in nothing
     assert "not found" not in nothing
     assert "connections" in typed
+    assert "connections" in at_home

@@ -1,8 +1,11 @@
 # Completion of acp-proxy for bash; made by: acp-proxy completion bash
 
 _acp_proxy_completion() {
-    local program=${1/#\~\//"$HOME"/} kind text at
-    [[ $program == /* ]] || program=acp-proxy
+    local program=acp-proxy kind text at
+    case $1 in
+        /*) program=$1 ;;
+        "~/"*) program=$HOME${1#"~"} ;;
+    esac
     COMPREPLY=()
     while IFS= read -r kind && IFS= read -r text; do
         case $kind in

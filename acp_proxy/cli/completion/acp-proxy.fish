@@ -6,9 +6,8 @@ function __acp_proxy_completion
     set -l program (string replace -r '^~/' -- "$HOME/" $words[1])
     string match -q '/*' -- "$program"; or set program acp-proxy
     command -q "$program"; or return
-    set -lx COMP_WORDS (string escape --no-quoted -- $words | string collect)\n"$current"
-    set -lx _ACP_PROXY_COMPLETE fish_complete
-    set -l answer (command $program 2>/dev/null)
+    set -l line (string escape --no-quoted -- $words | string collect)\n"$current"
+    set -l answer (env COMP_WORDS=$line _ACP_PROXY_COMPLETE=fish_complete $program 2>/dev/null)
     while set -q answer[2]
         switch $answer[1]
             case plain
@@ -19,7 +18,7 @@ function __acp_proxy_completion
                     string replace -r '^' -- "$option"
             case command
                 set -l first (math (count $words) - $answer[2] + 1)
-                set -l line (string join ' ' -- (string escape -- $words[$first..-1]) "$current")
+                set line (string join ' ' -- (string escape -- $words[$first..-1]) "$current")
                 complete "--do-complete=$line"
         end
         set -e answer[1..2]
