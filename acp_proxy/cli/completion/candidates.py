@@ -5,7 +5,7 @@ is left out where no shell could take it, and made harmless where it is only sho
 """
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
@@ -94,13 +94,11 @@ def _of(what: str) -> "Completer":
     return _completer(lambda names, ctx, begin: names.of(what, _connection_of(ctx), begin))
 
 
-def _place(
-    tell: "Callable[[Names, str, str], Iterable[Name]]",
-) -> "Completer":
+def _place(tell: "Callable[[Names, str, str], Iterable[Name]]") -> "Completer":
     """Return what completes ``[CONNECTION] ID``: the first word may be either."""
 
     def complete(names: "Names", ctx: "click.Context", begin: str) -> "Iterator[Name]":
-        place: tuple[Any, ...] = ctx.params.get("place") or ()
+        place: tuple[str, ...] = ctx.params.get("place") or ()
         if len(place) > 1:
             return
         yield from tell(names, place[0] if place else _LATEST, begin)

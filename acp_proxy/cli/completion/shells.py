@@ -7,9 +7,9 @@ stands on the line or in the log is ever evaluated; bash, which inserts what it 
 as it is, is given it quoted.
 """
 
+import contextlib
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -81,9 +81,8 @@ class _Shell(ShellComplete):
         else:
             items = self.get_completions(*_joined(before, word))
         option, equals, _ = word.partition("=")
-        joined = (
-            option + equals if equals and option.startswith("--") and "--" not in before else ""
-        )
+        is_joined = equals and option.startswith("--") and "--" not in before
+        joined = option + equals if is_joined else ""
         return "".join(self._lines(item, joined, typed) for item in items)
 
     def _lines(self, item: Item, joined: str, typed: str) -> str:
@@ -201,8 +200,7 @@ def answer(command: click.Command, instruction: str) -> int:
     """
     for shell in SHELLS.values():
         add_completion_class(shell)
-    with open(os.devnull, "w", encoding="utf-8") as nothing:
-        sys.stderr = nothing
+    with open(os.devnull, "w", encoding="utf-8") as nothing, contextlib.redirect_stderr(nothing):
         try:
             return shell_complete(command, {}, "acp-proxy", "", instruction)
         except Exception:  # noqa: BLE001 - see above
