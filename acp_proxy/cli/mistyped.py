@@ -1,9 +1,5 @@
 """Groups of commands that tell what a mistyped command may have meant; nothing is ever run for it."""
 
-import shlex
-import shutil
-from difflib import get_close_matches
-
 import click
 
 SYNONYMS = {
@@ -63,6 +59,9 @@ class Root(Group):
 
     def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return sentences on what somebody wanted whose first word is no command."""
+        import shlex
+        import shutil
+
         name = args[0]
         names = SYNONYMS.get(name, [])
         near = _did_you_mean(names) if names else _nearest(name, self.list_commands(ctx))
@@ -74,6 +73,8 @@ class Root(Group):
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
+    from difflib import get_close_matches
+
     return _did_you_mean(get_close_matches(name, names, cutoff=_NEAR))
 
 

@@ -26,7 +26,7 @@ from acp_proxy.cli.run import read_plainly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Item = CompletionItem[str]
+    Item = CompletionItem[str]
 
 _PIECE = r"""(?:[^\s'"\\]|\\.|\\$|'[^']*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|\\?$))"""
 _WORD = re.compile(f"{_PIECE}+", re.DOTALL)
@@ -85,7 +85,7 @@ class _Shell(ShellComplete):
         joined = option + equals if is_joined else ""
         return "".join(self._lines(item, joined, typed) for item in items)
 
-    def _lines(self, item: Item, joined: str, typed: str) -> str:
+    def _lines(self, item: "Item", joined: str, typed: str) -> str:
         """Return the two lines of an item; nothing when this shell cannot take it.
 
         Args:
@@ -97,7 +97,7 @@ class _Shell(ShellComplete):
         text = self.plain_text(item, joined, typed) if item.type == "plain" else item.value
         return f"{item.type}\n{text}\n" if text is not None else ""
 
-    def plain_text(self, item: Item, joined: str, typed: str) -> str | None:
+    def plain_text(self, item: "Item", joined: str, typed: str) -> str | None:
         """Return an item that is plain for the script of this shell, None when it cannot take it."""
         raise NotImplementedError
 
@@ -112,7 +112,7 @@ def _joined(before: list[str], word: str) -> tuple[list[str], str]:
     return before[:-1], f"{before[-1]}={word}"
 
 
-def _wrapped(command: "Sequence[str]") -> Item:
+def _wrapped(command: "Sequence[str]") -> "Item":
     """Return what tells a script to complete the next word of a command: how many there are."""
     return CompletionItem(str(len(command)), type="command", help=command[0])
 
@@ -120,13 +120,13 @@ def _wrapped(command: "Sequence[str]") -> Item:
 class _Bash(_Shell):
     name: ClassVar[str] = "bash"
 
-    def _lines(self, item: Item, joined: str, typed: str) -> str:
+    def _lines(self, item: "Item", joined: str, typed: str) -> str:
         """Return the two lines of an item; a wrapped command is told by its first word."""
         if item.type == "command":
             item = CompletionItem(item.help or "", type="command")
         return super()._lines(item, joined, typed)
 
-    def plain_text(self, item: Item, joined: str, typed: str) -> str | None:
+    def plain_text(self, item: "Item", joined: str, typed: str) -> str | None:
         """Return what replaces the end of the word, quoted: bash breaks it at ``:`` and ``=`` too."""
         replaced = _replaced(typed, os.environ.get("COMP_WORDBREAKS", ""))
         if replaced is None:
@@ -164,7 +164,7 @@ def _quoted(text: str, quote: str) -> str | None:
 class _Zsh(_Shell):
     name: ClassVar[str] = "zsh"
 
-    def plain_text(self, item: Item, joined: str, typed: str) -> str | None:
+    def plain_text(self, item: "Item", joined: str, typed: str) -> str | None:
         """Return value and help as ``_describe`` takes them, which quotes what it inserts."""
         value = re.sub(r"[\\:]", r"\\\g<0>", joined + item.value)
         about = (item.help or "").replace("\\", "\\\\")
@@ -174,7 +174,7 @@ class _Zsh(_Shell):
 class _Fish(_Shell):
     name: ClassVar[str] = "fish"
 
-    def plain_text(self, item: Item, joined: str, typed: str) -> str | None:
+    def plain_text(self, item: "Item", joined: str, typed: str) -> str | None:
         """Return value and help with a tab between, as fish takes them; it quotes what it inserts."""
         return f"{joined}{item.value}\t{item.help or ''}"
 
