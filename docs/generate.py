@@ -19,15 +19,18 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from click.testing import CliRunner, Result
+from manpages import pages
 
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.log import schema
 from acp_proxy.views.tables import fit
 
 DOCS = Path(__file__).resolve().parent
+MAN = DOCS / "man"
 EXAMPLE = DOCS / "example.jsonl"
 _COLUMNS = 140  # tables are cut as on a terminal so wide
 _HELP_COLUMNS = 78  # what click takes of 80
@@ -106,6 +109,17 @@ def fresh(text: str, maker: Maker) -> str:
     return _PART.sub(lambda match: match["mark"] + maker.part(match["name"]), text)
 
 
+def wanted() -> Iterator[tuple[Path, str | None]]:
+    """Yield the files that hold anything generated with what has to stand in them; None: nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        maker = Maker(folder)
+        for path in sorted(DOCS.glob("*.md")):
+            yield path, fresh(path.read_text(encoding="utf-8"), maker)
+    manual = {MAN / name: text for name, text in pages(acp_proxy, "acp-proxy")}
+    for path in sorted({*manual, *MAN.glob("*")}):
+        yield path, manual.get(path)
+
+
 def main() -> int:
     """Rewrite, or check, all documents; return the exit code."""
     is_check = sys.argv[1:] == ["--check"]
@@ -113,19 +127,20 @@ def main() -> int:
         sys.stderr.write("usage: python docs/generate.py [--check]\n")
         return 2
     stale = 0
-    with tempfile.TemporaryDirectory() as folder:
-        maker = Maker(folder)
-        for path in sorted(DOCS.glob("*.md")):
-            old = path.read_text(encoding="utf-8")
-            new = fresh(old, maker)
-            if new == old:
-                continue
-            stale += 1
-            if is_check:
-                sys.stdout.write(f"docs/{path.name} is stale; run: python docs/generate.py\n")
-            else:
-                path.write_text(new, encoding="utf-8")
-                sys.stdout.write(f"docs/{path.name} rewritten\n")
+    for path, text in wanted():
+        if text == (path.read_text(encoding="utf-8") if path.exists() else None):
+            continue
+        stale += 1
+        name = f"docs/{path.relative_to(DOCS)}"
+        if is_check:
+            sys.stdout.write(f"{name} is stale; run: python docs/generate.py\n")
+        elif text is None:
+            path.unlink()
+            sys.stdout.write(f"{name} removed\n")
+        else:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"{name} rewritten\n")
     return 1 if is_check and stale else 0
 
 

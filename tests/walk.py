@@ -48,7 +48,8 @@ def walk(steps: list[Block], folder: Path, environment: dict[str, str]) -> list[
             timeout=LIMIT_SECONDS,
             check=False,
         )
-        wrong = []
+        wrong: list[str] = []
+        output = ""
         for number, block in enumerate(steps):
             path = Path(outputs, str(number))
             output = path.read_text(errors="replace") if path.exists() else ""

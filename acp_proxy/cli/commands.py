@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from acp_proxy import __version__
+from acp_proxy.cli.mistyped import Root
 from acp_proxy.settings import SettingsError, load
 from acp_proxy.views.safe_text import visible
 
@@ -41,12 +42,16 @@ _COMMANDS = {
     "config": "acp_proxy.cli.config:config",
     "doctor": "acp_proxy.cli.doctor:doctor",
     "demo": "acp_proxy.cli.demo:demo",
+    "completion": "acp_proxy.cli.completion.command:completion",
 }
 _WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
 """These work also when the configuration cannot be read: two record or mend, two do not need it."""
 
+COMPLETION = "_ACP_PROXY_COMPLETE"
+"""The variable in which a shell's script asks for completion; click's name for it."""
 
-class _LateGroup(click.Group):
+
+class _LateGroup(Root):
     """A group whose commands are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -67,8 +72,8 @@ class _LateGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name, with the defaults that the settings give it."""
         name, command, rest = super().resolve_command(ctx, args)
-        asks_help = not {"-h", "--help"}.isdisjoint(rest)
-        if name and command is not None and name not in _WITHOUT_SETTINGS and not asks_help:
+        for_nothing = ctx.resilient_parsing or not {"-h", "--help"}.isdisjoint(rest)
+        if name and command is not None and name not in _WITHOUT_SETTINGS and not for_nothing:
             ctx.default_map = {name: _defaults(ctx, name, command, rest)}
         return name, command, rest
 
@@ -112,6 +117,10 @@ def run_command_line() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):  # a narrow encoding must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
+    if instruction := os.environ.get(COMPLETION):
+        from acp_proxy.cli.completion.shells import answer
+
+        sys.exit(answer(acp_proxy, instruction))
     try:
         acp_proxy(prog_name="acp-proxy")
     except OSError as error:  # output that cannot be written: a full disk, for one

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
 from acp_proxy.cli.prune import AGE
 from acp_proxy.log.place import log_path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("connections", nargs=-1)
+@click.argument("connections", nargs=-1, shell_complete=candidates.connections)
 @log_option
 @click.option("--older-than", type=AGE, metavar="AGE", help="What was last active longer ago (7d).")
 @click.option("--all", "of_all", is_flag=True, help="All that have ended.")

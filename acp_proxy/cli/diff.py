@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import connection_argument, json_option, log_option, opened
 
 
@@ -13,12 +14,15 @@ from acp_proxy.cli.options import connection_argument, json_option, log_option, 
 @click.option(
     "--at",
     "points",
+    shell_complete=candidates.seqs,
     metavar="POINT",
     multiple=True,
     required=True,
     help="Give it twice: from just after this point, to just after that one. As with state.",
 )
-@click.option("--session", metavar="ID", help="Only this session.")
+@click.option(
+    "--session", metavar="ID", shell_complete=candidates.sessions, help="Only this session."
+)
 @json_option
 def diff(
     connection: str, log: str | None, points: tuple[str, ...], session: str | None, as_json: bool

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     connection_argument,
     log_option,
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 @click.option("--stream", type=click.Choice(STREAMS), help="The exact bytes of this stream.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="All frames as JSON lines.")
 @click.option("--raw", is_flag=True, help="Blank nothing in the JSON lines.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write; default: stdout.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=candidates.path_name,
+    help="Where to write; default: stdout.",
+)
 def export(
     connection: str,
     log: str | None,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import Failure, failing_plainly, json_option, log_option
 from acp_proxy.errors import QueryError
 from acp_proxy.log.place import log_path
 from acp_proxy.log.schema import NoLogError
-from acp_proxy.recorder.rewrite import ImportedFrame, import_connection
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import (
     BadLineError,
@@ -28,11 +28,27 @@ from acp_proxy.views.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_proxy.recorder.rewrite import ImportedFrame
+
+
+class _Source(click.File):
+    """A file to read, left alone while a shell asks what fits: opening a pipe would wait."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the opened file."""
+        is_asked = ctx is not None and ctx.resilient_parsing
+        return value if is_asked else super().convert(value, param, ctx)
+
 
 @click.command("import")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=_Source("rb"))
 @log_option
-@click.option("--label", metavar="TEXT", help="A text to find the connection by.")
+@click.option(
+    "--label",
+    metavar="TEXT",
+    shell_complete=candidates.labels,
+    help="A text to find the connection by.",
+)
 @json_option
 def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: bool) -> None:
     """Read FILE (- for stdin), as `export --jsonl` writes it, into the log as a new connection.
@@ -40,6 +56,8 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
     Of each line only "from" and the data are needed ("data", "dataBase64" or
     "message"). All of the file is imported, or nothing of it.
     """
+    from acp_proxy.recorder.rewrite import import_connection  # slow to import
+
     name = getattr(file, "name", "FILE")
     with failing_plainly(), contextlib.ExitStack() as stack:
         path = log_path(log)
@@ -75,6 +93,8 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
 def _frames(
     lines: "Iterator[tuple[int, bytes]]", first: tuple[int, bytes] | None, name: str
 ) -> "Iterator[ImportedFrame]":
+    from acp_proxy.recorder.rewrite import ImportedFrame
+
     def all_lines() -> "Iterator[tuple[int, bytes]]":
         if first is not None:
             yield first

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.mistyped import Group
 from acp_proxy.cli.options import (
     echo_page,
     failing_plainly,
@@ -28,7 +30,7 @@ from acp_proxy.views.tables import command_text
 from acp_proxy.views.units import count, size
 
 
-@click.group()
+@click.group(cls=Group)
 def log() -> None:
     """Where the log is, how it is, and its upkeep."""
 
@@ -192,7 +194,7 @@ def migrate(log: str | None, as_json: bool) -> None:
 
 
 @log.command()
-@click.argument("connection", required=False)
+@click.argument("connection", required=False, shell_complete=candidates.connections)
 @log_option
 @json_option
 def reindex(connection: str | None, log: str | None, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.filters import about_options, within_options
 from acp_proxy.cli.options import (
     connection_argument,
@@ -35,8 +36,20 @@ _RAW = 64 * 1024
 @connection_argument
 @log_option
 @about_options
-@click.option("--since-seq", type=SEQ, metavar="SEQ", help="From this message on.")
-@click.option("--until-seq", type=SEQ, metavar="SEQ", help="Up to this message.")
+@click.option(
+    "--since-seq",
+    type=SEQ,
+    metavar="SEQ",
+    shell_complete=candidates.seqs,
+    help="From this message on.",
+)
+@click.option(
+    "--until-seq",
+    type=SEQ,
+    metavar="SEQ",
+    shell_complete=candidates.seqs,
+    help="Up to this message.",
+)
 @within_options
 @click.option("--limit", type=SEQ, metavar="N", help="At most the first N.")
 @json_option

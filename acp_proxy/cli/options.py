@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.errors import AcpProxyError
 from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
@@ -32,6 +33,7 @@ _AT_ONCE = 256 * 1024
 log_option = click.option(
     "--log",
     metavar="PATH",
+    shell_complete=candidates.path_name,
     help=f"The log to use; default: ${VARIABLE}, else log.db in your platform's state folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
@@ -39,14 +41,19 @@ jsonl_option = click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON 
 at_option = click.option(
     "--at",
     metavar="POINT",
+    shell_complete=candidates.seqs,
     help="Just after this message (17), so many before the last (-3), at a time (RFC 3339), or at "
     "seconds since the start, with a point or an s (4.25, 90s); default: the last.",
 )
 owner_option = click.option(
     "--owner", type=click.Choice([owner.value for owner in Owner]), help="Only this owner's."
 )
-session_option = click.option("--session", metavar="ID", help="Only this session.")
-connection_argument = click.argument("connection", default="latest")
+session_option = click.option(
+    "--session", metavar="ID", shell_complete=candidates.sessions, help="Only this session."
+)
+connection_argument = click.argument(
+    "connection", default="latest", shell_complete=candidates.connections
+)
 
 
 class Failure(click.ClickException):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits, parse_age, parse_size
@@ -49,7 +50,7 @@ SIZE = Limit("size", parse_size)
 
 
 @click.command()
-@click.argument("connections", nargs=-1)
+@click.argument("connections", nargs=-1, shell_complete=candidates.connections)
 @log_option
 @click.option(
     "--older-than", type=AGE, metavar="AGE", help="What was last active longer ago (30d)."

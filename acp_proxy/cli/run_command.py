@@ -3,6 +3,7 @@
 import click
 
 from acp_proxy.cli import run as run_module
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import log_option
 from acp_proxy.log.retention import parse_keep
 
@@ -20,7 +21,12 @@ def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     context_settings={"allow_interspersed_args": False}, options_metavar="[OPTIONS] [--]"
 )
 @log_option
-@click.option("--label", metavar="TEXT", help="A text to find this connection by.")
+@click.option(
+    "--label",
+    metavar="TEXT",
+    shell_complete=candidates.labels,
+    help="A text to find this connection by.",
+)
 @click.option(
     "--redact-at-rest", is_flag=True, help="Blank secrets before they are written into the log."
 )
@@ -32,7 +38,12 @@ def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     "or both (30d,2G); default: $ACP_PROXY_KEEP.",
 )
 @click.argument(
-    "command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND [ARGS]..."
+    "command",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    shell_complete=candidates.wrapped_command,
+    metavar="COMMAND [ARGS]...",
 )
 def run(
     log: str | None,

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     echo_table,
     json_option,
@@ -27,7 +28,12 @@ _SAID_BY = {
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @log_option
-@click.option("--connection", metavar="CONNECTION", help="Only in this one.")
+@click.option(
+    "--connection",
+    metavar="CONNECTION",
+    shell_complete=candidates.connections,
+    help="Only in this one.",
+)
 @session_option
 @click.option("--from", "said_by", type=click.Choice(list(_SAID_BY)), help="Who wrote it.")
 @click.option(

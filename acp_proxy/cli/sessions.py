@@ -5,6 +5,7 @@ from itertools import chain
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     at_option,
     echo_table,
@@ -18,7 +19,7 @@ from acp_proxy.cli.options import (
 
 
 @click.command()
-@click.argument("connection", required=False)
+@click.argument("connection", required=False, shell_complete=candidates.connections)
 @log_option
 @at_option
 @click.option("--all", "of_all", is_flag=True, help="Those of all connections, newest first.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     echo_page,
     json_option,
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("place", nargs=-1, required=True, metavar="[CONNECTION] SEQ")
+@click.argument(
+    "place",
+    nargs=-1,
+    required=True,
+    shell_complete=candidates.place_of_message,
+    metavar="[CONNECTION] SEQ",
+)
 @log_option
 @click.option("--raw", is_flag=True, help="The exact bytes of its line, and nothing else.")
 @click.option("--share", is_flag=True, help="Blank the secrets in it.")

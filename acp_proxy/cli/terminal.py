@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     Failure,
     at_option,
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("place", nargs=-1, required=True, metavar="[CONNECTION] ID")
+@click.argument(
+    "place",
+    nargs=-1,
+    required=True,
+    shell_complete=candidates.place_of_terminal,
+    metavar="[CONNECTION] ID",
+)
 @log_option
 @at_option
 @session_option

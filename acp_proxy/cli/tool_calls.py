@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
@@ -25,8 +26,18 @@ if TYPE_CHECKING:
 @log_option
 @at_option
 @session_option
-@click.option("--status", metavar="WORD", help="Only what stands so: pending, completed ...")
-@click.option("--kind", metavar="WORD", help="Only this kind: read, edit, execute ...")
+@click.option(
+    "--status",
+    metavar="WORD",
+    shell_complete=candidates.tool_call_statuses,
+    help="Only what stands so: pending, completed ...",
+)
+@click.option(
+    "--kind",
+    metavar="WORD",
+    shell_complete=candidates.tool_call_kinds,
+    help="Only this kind: read, edit, execute ...",
+)
 @click.option("--unfinished", is_flag=True, help=f"Only what is not {', '.join(FINAL_STATUSES)}.")
 @json_option
 def tool_calls(

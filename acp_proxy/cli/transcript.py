@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Protocol, Self
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     Failure,
     at_option,
@@ -39,7 +40,13 @@ FORMATS = ("text", "markdown", "html", "json")
 @session_option
 @at_option
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Default: text.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write; default: stdout.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=candidates.path_name,
+    help="Where to write; default: stdout.",
+)
 @click.option(
     "--thoughts/--no-thoughts", default=True, help="With the agent's thoughts or without."
 )

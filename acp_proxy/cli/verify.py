@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import failing_plainly, json_option, log_option
 from acp_proxy.journal.spool import aside, damaged
 from acp_proxy.log.place import log_path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("connection", required=False)
+@click.argument("connection", required=False, shell_complete=candidates.connections)
 @log_option
 @json_option
 def verify(connection: str | None, log: str | None, as_json: bool) -> None:

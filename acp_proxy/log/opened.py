@@ -11,7 +11,7 @@ from acp_proxy.log.gone import told_of
 from acp_proxy.log.rows import ConnectionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 _LONGEST_ID = 18
@@ -30,9 +30,11 @@ class OpenedLog:
 
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(
+        self, path: str, opener: "Callable[[str], sqlite3.Connection]" = schema.open_for_reading
+    ) -> None:
         self.path = path
-        self._db = schema.open_for_reading(path)
+        self._db = opener(path)
         is_passed_over = isinstance(self._db, schema.Immutable)
         self.losses = wal.losses(path, is_passed_over=is_passed_over)
 

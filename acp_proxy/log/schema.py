@@ -109,6 +109,31 @@ def open_for_reading(path: str) -> sqlite3.Connection:
     return connection
 
 
+def open_without_trace(path: str) -> sqlite3.Connection:
+    """Return a connection that can only read, waits for nobody, and makes no file beside the log.
+
+    What stands in a ``-wal`` that nobody has opened is not seen.
+
+    Raises:
+        LogError: There is no log, or it cannot be read now.
+
+    """
+    if not os.path.exists(path):
+        raise NoLogError(f"there is no log at {path} yet", _RECORD)
+    with explaining(path):
+        _check_regular(path)
+        uri = file_uri(path, "ro")
+        if not all(os.path.exists(path + suffix) for suffix in ("-wal", "-shm")):
+            uri += "&immutable=1"  # otherwise SQLite makes them
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
+        try:
+            _check_steps(path, _applied(connection))
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
 def why_not_writable(path: str) -> str | None:
     """Return why a log could not be written, without making it; None when it could, it seems."""
     place = path

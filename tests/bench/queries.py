@@ -47,6 +47,18 @@ class Query:
     bare: str | None = None
     judged: bool = True
 
+    def command(self, log: Path) -> list[str]:
+        """Return the whole command; after ``TAB`` stands the line that is to be completed."""
+        program = str(CONSOLE_SCRIPT)
+        if self.words[0] != "TAB":
+            return [program, *self.words, "--log", str(log)]
+        asked = {
+            "ACP_PROXY_LOG": str(log),
+            "COMP_WORDS": f"acp-proxy {self.words[1]}",
+            "_ACP_PROXY_COMPLETE": "fish_complete",
+        }
+        return ["env", *(f"{name}={value}" for name, value in asked.items()), program]
+
 
 def measure(settings: Settings) -> Iterator[Row]:
     """Record a long mixed conversation, and ask for everything."""
@@ -81,6 +93,7 @@ def _queries(log: Path, last: int) -> Iterator[Query]:
         ("tail", "--tool-call", call), ("tail", "--method", "initialize"),
         ("search", "ba"), ("search", NOWHERE), ("search", "--session", session, "ba"),
         ("diff", "--at", "1", "--at", str(end)),
+        ("TAB", ""), ("TAB", "tool-call "), ("TAB", "show 1"), ("TAB", "messages --method "),
     ):  # fmt: skip
         yield Query(words)
     yield Query(("messages", "--grep", NOWHERE), SCAN)
@@ -98,7 +111,7 @@ def _queries(log: Path, last: int) -> Iterator[Query]:
 def _row(settings: Settings, log: Path, query: Query) -> Row:
     figure = " ".join(word if len(word) < 20 else word[:8] for word in query.words)
     target = LIMIT if query.judged else ""
-    whole = [str(CONSOLE_SCRIPT), *query.words, "--log", str(log)]
+    whole = query.command(log)
     start: list[float] = []
     least: list[float] = []
     taken: list[float] = []

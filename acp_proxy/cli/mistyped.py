@@ -1,0 +1,86 @@
+"""Groups of commands that tell what a mistyped command may have meant; nothing is ever run for it."""
+
+import click
+
+SYNONYMS = {
+    "record": ["run"],
+    "start": ["run"],
+    "wrap": ["run"],
+    "list": ["connections"],
+    "ls": ["connections"],
+    "runs": ["connections"],
+    "logs": ["log", "messages"],
+    "frames": ["messages"],
+    "follow": ["tail"],
+    "watch": ["tail"],
+    "replay": ["state"],
+    "calls": ["tool-calls"],
+    "tools": ["tool-calls"],
+    "find": ["search"],
+    "grep": ["search"],
+    "save": ["export"],
+    "load": ["import"],
+    "check": ["verify"],
+    "delete": ["prune"],
+    "remove": ["prune"],
+    "rm": ["prune"],
+}
+"""What others call our commands."""
+_NEAR = 0.72  # of 1, as difflib counts
+_DASHES = f"{__name__}.dashes"
+
+
+class Group(click.Group):
+    """A group of commands that tells which is near a word that is none."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return name, command and its arguments; else fail with what may have been meant."""
+        name = args[0]
+        is_known = self.get_command(ctx, name) is not None
+        if is_known or ctx.resilient_parsing or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        hints = " ".join(self.hints(ctx, args))
+        raise click.UsageError(f"No such command {name!r}. {hints}".rstrip(), ctx)
+
+    def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return sentences on what somebody wanted whose first word is no command."""
+        return _nearest(args[0], self.list_commands(ctx))
+
+
+class Root(Group):
+    """The group of all commands: it also knows what others call them, and agents without ``run``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; remember whether nothing but ``--`` stood before the first word."""
+        ctx.meta[_DASHES] = args[:1] == ["--"]
+        return super().parse_args(ctx, args)
+
+    def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return sentences on what somebody wanted whose first word is no command."""
+        import shlex
+        import shutil
+
+        name = args[0]
+        names = SYNONYMS.get(name, [])
+        near = _did_you_mean(names) if names else _nearest(name, self.list_commands(ctx))
+        if ctx.meta[_DASHES] or not near:
+            return [f"To record an agent: acp-proxy run -- {shlex.join(args)}"]
+        if not names and shutil.which(name):
+            near.append(f"To record the program of that name: acp-proxy run -- {shlex.join(args)}")
+        return near
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    return _did_you_mean(get_close_matches(name, names, cutoff=_NEAR))
+
+
+def _did_you_mean(names: list[str]) -> list[str]:
+    """Return the question in click's words, none without names."""
+    quoted = ", ".join(map(repr, names))
+    if len(names) > 1:
+        return [f"(Did you mean one of: {quoted}?)"]
+    return [f"Did you mean {quoted}?"] if names else []
