@@ -36,6 +36,8 @@ _COMMANDS = {
     "prune": "acp_proxy.cli.prune:prune",
     "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
+    "config": "acp_proxy.cli.config:config",
+    "agents": "acp_proxy.cli.agents:agents",
     "demo": "acp_proxy.cli.demo:demo",
 }
 

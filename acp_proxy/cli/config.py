@@ -1,0 +1,216 @@
+"""``acp-proxy config``: how each editor is told to start an agent through acp-proxy."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from acp_proxy.cli.options import echo_lines, failing_plainly
+from acp_proxy.editors import places
+from acp_proxy.editors.known import (
+    EDITORS,
+    PLACEHOLDER,
+    Editor,
+    Launch,
+    settings_data,
+    short_name,
+)
+from acp_proxy.editors.quoting import json_layout, shell_line
+from acp_proxy.views.safe_text import visible, visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_VERBATIM = "acp_proxy.verbatim"
+
+
+@click.group()
+def config() -> None:
+    """Tell an editor to start its agent through acp-proxy."""
+
+
+class _AgentCommand(click.Command):
+    """A command that ends in an agent's command, and knows whether ``--`` stands before that."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        ctx.meta[_VERBATIM] = "--" in args
+        return super().parse_args(ctx, args)
+
+
+def _command(name: str, editor: Editor) -> click.Command:
+    """Return the command for an editor."""
+    if editor.shape is None:
+        what = "Print what to tell it"
+        options = [
+            click.Option(
+                ["--write"], is_flag=True, help=f"Say why that is not possible: {editor.why_not}."
+            )
+        ]
+    else:
+        what = "Print what to tell it, or put that into its settings"
+        options = [
+            click.Option(["--json", "as_json"], is_flag=True, help="Only the settings, as JSON."),
+            click.Option(
+                ["--write"],
+                is_flag=True,
+                help="Add the agent to the settings; without AGENT: let each agent that they "
+                "name go through acp-proxy.",
+            ),
+            click.Option(
+                ["--unwrap"], is_flag=True, help="Undo that: byte for byte if nothing else changed."
+            ),
+            click.Option(
+                ["--dry-run"], is_flag=True, help="With these two: show the difference only."
+            ),
+            click.Option(
+                ["--file"], metavar="PATH", help="The settings; default: where the editor looks."
+            ),
+        ]
+
+    def callback(agent: tuple[str, ...], label: str | None, **chosen: Any) -> None:
+        _configure(name, agent, label, **chosen)
+
+    return _AgentCommand(
+        name,
+        callback=callback,
+        params=[
+            click.Option(["--name", "label"], metavar="NAME", help="What to call the agent there."),
+            *options,
+            click.Argument(
+                ["agent"], nargs=-1, type=click.UNPROCESSED, metavar="[AGENT [ARGS]...]"
+            ),
+        ],
+        help=f"{editor.title}: start AGENT through acp-proxy.\n\n{what}. AGENT is the command that "
+        "starts it; one of the names that `acp-proxy agents` lists, alone and without --, stands "
+        "for that agent's command.",
+        short_help=f"{editor.title}.",
+        context_settings={"allow_interspersed_args": False},
+        options_metavar="[OPTIONS] [--]",
+    )
+
+
+for _name, _editor in EDITORS.items():
+    config.add_command(_command(_name, _editor))
+
+
+def _configure(
+    name: str,
+    agent: "Sequence[str]",
+    label: str | None,
+    *,
+    write: bool,
+    unwrap: bool = False,
+    as_json: bool = False,
+    dry_run: bool = False,
+    file: str | None = None,
+) -> None:
+    editor = EDITORS[name]
+    _check_options(agent, write=write, unwrap=unwrap, dry_run=dry_run, as_json=as_json, file=file)
+    if unwrap:
+        from acp_proxy.cli.config_files import undo
+
+        undo(name, file, dry_run=dry_run)
+        return
+    if write and editor.shape is not None and not agent:
+        from acp_proxy.cli.config_files import wrap_all
+
+        wrap_all(name, file, _proxy(), dry_run=dry_run)
+        return
+    launch = _launch(name, agent, label)
+    if write and editor.shape is not None:
+        from acp_proxy.cli.config_files import add_one
+
+        add_one(name, file, launch, dry_run=dry_run)
+        return
+    if as_json and editor.shape is not None:
+        click.echo(json_layout(settings_data(editor.shape, launch)))
+        return
+    _print_page(name, launch)
+    if write:
+        raise click.UsageError(
+            f"acp-proxy cannot change this for you: {editor.why_not}; do as it says above"
+        )
+
+
+def _check_options(
+    agent: "Sequence[str]",
+    *,
+    write: bool,
+    unwrap: bool,
+    dry_run: bool,
+    as_json: bool,
+    file: str | None,
+) -> None:
+    if sum([write, unwrap, as_json]) > 1:
+        raise click.UsageError("--json, --write and --unwrap exclude each other; give one")
+    if (dry_run or file is not None) and not (write or unwrap):
+        raise click.UsageError("--dry-run and --file are for --write and --unwrap")
+    if unwrap and agent:
+        raise click.UsageError("--unwrap is for all agents in the settings: without AGENT")
+
+
+def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
+    """Return what the editor is to start, with whole paths; say on stderr what is odd about it."""
+    if not agent:
+        _remark(
+            f"no AGENT was named: this is for {PLACEHOLDER[0]}; for yours: "
+            f"acp-proxy config {name} -- AGENT ARGS"
+        )
+    words = _resolved(agent or PLACEHOLDER)
+    for word in [*words, label or ""]:
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            raise click.UsageError(f"{visible(word)} is not UTF-8, which an editor cannot be told")
+    if label == "":
+        raise click.UsageError("--name needs a name")
+    whole, is_found = places.whole_command(words)
+    if agent and not is_found:
+        _remark(
+            f"{words[0]} is not found: give its path, or install it before you start the editor"
+        )
+    default = EDITORS[name].name_of(short_name(whole))
+    return Launch(_proxy(), whole, default if label is None else label)
+
+
+def _resolved(agent: "Sequence[str]") -> "Sequence[str]":
+    """Return the command that a short name stands for; other commands as they are."""
+    if len(agent) > 1 or click.get_current_context().meta[_VERBATIM]:
+        return agent
+    from acp_proxy.agents import find
+
+    with failing_plainly():
+        return find(agent[0]) or agent
+
+
+def _proxy() -> list[str]:
+    command = places.own_command()
+    if places.is_passing(command):
+        _remark(
+            f"{command[0]} lies in a cache and may vanish: install acp-proxy for good "
+            "(uv tool install acp-proxy, or pipx install acp-proxy) and run this again"
+        )
+    return command
+
+
+def _remark(text: str) -> None:
+    click.echo(f"acp-proxy: {visible(text)}", err=True)
+
+
+def _print_page(name: str, launch: Launch) -> None:
+    editor = EDITORS[name]
+    try:
+        snippet = editor.snippet(launch)
+    except ValueError as error:
+        raise click.UsageError(f"{editor.title} cannot be told that: {error}") from error
+    agent = visible(short_name(launch.agent))
+    if editor.place:
+        place = visible(getattr(places, editor.place)())
+        click.echo(f"{editor.title}: to start {agent} through acp-proxy, put this into {place}:")
+    else:
+        click.echo(f"{editor.title}: to start {agent} through acp-proxy, type this into a shell:")
+    click.echo(f"\n{visible_lines(snippet)}\n")
+    if editor.shape is not None:
+        line = shell_line(["acp-proxy", "config", name, "--write", "--", *launch.agent])
+        click.echo(f"To have it put there: {visible(line)}")
+    for note in editor.notes:
+        echo_lines(f"- {note}")
+    echo_lines(f"To undo: {editor.undo}")
