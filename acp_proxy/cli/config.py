@@ -162,6 +162,7 @@ def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
             raise click.UsageError(f"{visible(word)} is not UTF-8, which an editor cannot be told")
     if label == "":
         raise click.UsageError("--name needs a name")
+    _warn_of_another_program(name, words)
     whole, is_found = places.whole_command(words)
     if agent and not is_found:
         _remark(
@@ -179,6 +180,18 @@ def _resolved(agent: "Sequence[str]") -> "Sequence[str]":
 
     with failing_plainly():
         return find(agent[0]) or agent
+
+
+def _warn_of_another_program(name: str, words: "Sequence[str]") -> None:
+    """Say so when a person gave the program that people talk to, and not the one that speaks ACP."""
+    from acp_proxy.agents import KNOWN
+
+    known = KNOWN.get(words[0]) if len(words) == 1 else None
+    if known is not None and tuple(words) not in known.commands:
+        _remark(
+            f"{words[0]} alone does not speak ACP, as far as is known: "
+            f"{shell_line(known.commands[0])} does; for that: acp-proxy config {name} {words[0]}"
+        )
 
 
 def _proxy() -> list[str]:
@@ -204,7 +217,9 @@ def _print_page(name: str, launch: Launch) -> None:
     agent = visible(short_name(launch.agent))
     if editor.place:
         place = visible(getattr(places, editor.place)())
-        click.echo(f"{editor.title}: to start {agent} through acp-proxy, put this into {place}:")
+        click.echo(
+            f"{editor.title}: to start {agent} through acp-proxy, put this into {place}, beside what is there:"
+        )
     else:
         click.echo(f"{editor.title}: to start {agent} through acp-proxy, type this into a shell:")
     click.echo(f"\n{visible_lines(snippet)}\n")

@@ -34,8 +34,7 @@ class Entry:
 
     Attributes:
         member: Where it stands.
-        words: Its command, word by word; empty when it has none that we may change.
-        why_not: Why it has none.
+        words: Its command, word by word; empty when it names none: the editor has one then.
         command: The member with its program, or with all of its command in one string.
         args: The member with its further words, or with all of them when ``command`` is None.
         line: Where in the string ``command`` each of the words begins; empty for other forms.
@@ -44,7 +43,6 @@ class Entry:
 
     member: Member
     words: list[str]
-    why_not: str = ""
     command: Member | None = None
     args: Member | None = None
     line: "tuple[int, ...]" = ()
@@ -105,13 +103,10 @@ def _entry(text: str, member: Member, shape: Shape) -> Entry:
         raise JsoncError(text, node.start, f'"{member.key}" should be an object: {{ ... }}')
     _only_once(text, node)
     by_key = {part.key: part for part in node.members}
-    kind = by_key["type"].value.data if "type" in by_key else "custom"
-    if kind != "custom":
-        return Entry(member, [], f'the editor finds its command itself ("type" is "{kind}")')
     if shape.has_lines and "argv" in by_key:
         return _from_argv(text, member, by_key["argv"])
     if "command" not in by_key:
-        return Entry(member, [], "it names no command")
+        return Entry(member, [])
     command = by_key["command"]
     if not isinstance(command.value.scalar, str) or not command.value.scalar:
         raise JsoncError(text, command.value.start, f'"command" of "{member.key}" should be a text')

@@ -8,6 +8,7 @@ and what to put back. ``FILE.acp-proxy-HASH.made`` says that there was no file.
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from typing import NamedTuple
 
@@ -55,11 +56,13 @@ def read(path: str) -> SettingsFile:
     """Read a settings file, which may not be there yet.
 
     Raises:
-        EditorError: It is there and cannot be read.
+        EditorError: It is there and cannot be read, or is no regular file.
 
     """
     real = os.path.realpath(os.path.expanduser(path))
     try:
+        if not stat.S_ISREG(os.stat(real).st_mode):
+            raise EditorError(f"{real} is no file that could hold settings; name another")
         with open(real, "rb") as file:
             return SettingsFile(real, file.read(), os.fstat(file.fileno()))
     except FileNotFoundError:

@@ -112,7 +112,7 @@ def wrap(text: str, shape: "Shape", proxy: "Sequence[str]", home: str) -> Outcom
     for entry in read(text, shape):
         expected[entry.name] = entry.words
         if not entry.words:
-            left.append((entry.name, entry.why_not))
+            left.append((entry.name, "it names no command; the editor has one of its own"))
         elif entries.is_ours(entry.words):
             left.append((entry.name, "it goes through acp-proxy already"))
         elif _is_too_odd(entry, shape, proxy):

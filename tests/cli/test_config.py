@@ -90,6 +90,14 @@ def test_a_short_name_stands_for_its_command_but_not_after_two_dashes(home: Path
     assert "is not installed" in invoke("config", "zed", "codex", code=1).stderr
 
 
+def test_a_program_that_does_not_speak_acp_is_pointed_out() -> None:
+    result = invoke("config", "zed", "--", "claude")
+
+    assert "claude alone does not speak ACP" in result.stderr
+    assert "claude-agent-acp does; for that: acp-proxy config zed claude" in result.stderr
+    assert "does not speak ACP" not in invoke("config", "zed", *AGENT).stderr
+
+
 def test_an_agent_that_is_not_found_is_told_all_the_same() -> None:
     result = invoke("config", "zed", "--json", "--", "nowhere", "--json")
 
@@ -157,7 +165,7 @@ def test_what_cannot_be_written_is_said_with_what_to_do(name: str, home: Path) -
 def test_the_agents_that_are_there_are_wrapped_and_unwrapped(zed: Path, home: Path) -> None:
     first = invoke("config", "zed", "--write").stdout
     assert "Goose: goes through acp-proxy: goose acp" in first
-    assert "claude-acp: left as it is: the editor finds its command itself" in first
+    assert "claude-acp: left as it is: it names no command" in first
     assert zed.read_text() == ZED.replace(
         '"command": "goose", "args": ["acp"]',
         f'"command": "{PROGRAM}", "args": ["run", "--", "goose", "acp"]',
@@ -226,6 +234,17 @@ def test_a_made_file_goes_only_when_nothing_else_is_in_it(home: Path) -> None:
     path.write_text(f"{path.read_text()}\n".replace('"mine": 1,', ""))
     assert "removed" in invoke("config", "jetbrains", "--unwrap").stdout
     assert not path.exists()
+
+
+def test_an_empty_file_of_the_persons_own_stays(home: Path) -> None:
+    path = home / "settings.json"
+    path.write_text("{}")
+    invoke("config", "zed", "--write", "--file", path, *AGENT)
+    path.write_text(path.read_text() + "\n")
+
+    invoke("config", "zed", "--unwrap", "--file", path)
+
+    assert said(path.read_text()) == {}
 
 
 def test_a_dry_run_shows_the_difference_and_changes_nothing(zed: Path) -> None:

@@ -126,9 +126,40 @@ def test_what_is_not_utf_8_is_told_with_its_place(tmp_path: Path) -> None:
         _ = files.read(str(path)).text
 
 
-def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    with pytest.raises(EditorError, match=f"cannot read {tmp_path}: Is a directory"):
-        files.read(str(tmp_path))
+def test_what_is_no_regular_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    for path in (tmp_path, pipe):
+        with pytest.raises(EditorError, match=f"{path} is no file that could hold settings"):
+            files.read(str(path))
+
+
+def test_who_reads_a_file_meanwhile_gets_the_old_one_whole(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+
+    with path.open("rb") as reader:
+        files.write(files.read(str(path)), "{}")
+        assert reader.read() == OLD
+
+
+def test_on_a_full_disk_nothing_changes(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    script = (
+        "import resource, sys\nfrom acp_proxy.editors import files\nfrom acp_proxy.errors import EditorError\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try:\n    files.write(files.read(sys.argv[1]), 'x' * 101)\nexcept EditorError as error:\n    print(error)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, path], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout == f"cannot write {path}: File too large; nothing was changed\n"
+    assert path.read_bytes() == OLD
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def as_nobody(code: str, *arguments: str) -> str:
