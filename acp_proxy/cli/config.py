@@ -1,10 +1,12 @@
 """``acp-proxy config``: how each editor is told to start an agent through acp-proxy."""
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.cli.options import echo_lines, failing_plainly
+from acp_proxy.cli import config_files
+from acp_proxy.cli.options import echo_lines, failing_plainly, only_one
 from acp_proxy.editors import places
 from acp_proxy.editors.known import (
     EDITORS,
@@ -18,7 +20,7 @@ from acp_proxy.editors.quoting import json_layout, shell_line
 from acp_proxy.views.safe_text import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _VERBATIM = "acp_proxy.verbatim"
 
@@ -37,44 +39,39 @@ class _AgentCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
+_NAME = click.Option(["--name", "label"], metavar="NAME", help="What to call the agent there.")
+_FILE_OPTIONS = [
+    click.Option(["--json", "as_json"], is_flag=True, help="Only the settings, as JSON."),
+    click.Option(
+        ["--write"],
+        is_flag=True,
+        help="Add the agent to the settings; without AGENT: let each agent that they name go "
+        "through acp-proxy.",
+    ),
+    click.Option(
+        ["--unwrap"], is_flag=True, help="Undo that: byte for byte if nothing else changed."
+    ),
+    click.Option(["--dry-run"], is_flag=True, help="With these two: show the difference only."),
+    click.Option(["--file"], metavar="PATH", help="The settings; default: where the editor looks."),
+]
+
+
 def _command(name: str, editor: Editor) -> click.Command:
     """Return the command for an editor."""
+    what = "Print what to tell it"
+    callback: Callable[..., None] = _print_for
     if editor.shape is None:
-        what = "Print what to tell it"
-        options = [
-            click.Option(
-                ["--write"], is_flag=True, help=f"Say why that is not possible: {editor.why_not}."
-            )
-        ]
+        why_not = f"Say why that is not possible: {editor.why_not}."
+        options = [click.Option(["--write"], is_flag=True, help=why_not)]
     else:
-        what = "Print what to tell it, or put that into its settings"
-        options = [
-            click.Option(["--json", "as_json"], is_flag=True, help="Only the settings, as JSON."),
-            click.Option(
-                ["--write"],
-                is_flag=True,
-                help="Add the agent to the settings; without AGENT: let each agent that they "
-                "name go through acp-proxy.",
-            ),
-            click.Option(
-                ["--unwrap"], is_flag=True, help="Undo that: byte for byte if nothing else changed."
-            ),
-            click.Option(
-                ["--dry-run"], is_flag=True, help="With these two: show the difference only."
-            ),
-            click.Option(
-                ["--file"], metavar="PATH", help="The settings; default: where the editor looks."
-            ),
-        ]
-
-    def callback(agent: tuple[str, ...], label: str | None, **chosen: Any) -> None:
-        _configure(name, agent, label, **chosen)
-
+        what += ", or put that into its settings"
+        callback = _configure
+        options = _FILE_OPTIONS
     return _AgentCommand(
         name,
-        callback=callback,
+        callback=functools.partial(callback, name),
         params=[
-            click.Option(["--name", "label"], metavar="NAME", help="What to call the agent there."),
+            _NAME,
             *options,
             click.Argument(
                 ["agent"], nargs=-1, type=click.UNPROCESSED, metavar="[AGENT [ARGS]...]"
@@ -89,8 +86,12 @@ def _command(name: str, editor: Editor) -> click.Command:
     )
 
 
-for _name, _editor in EDITORS.items():
-    config.add_command(_command(_name, _editor))
+def _print_for(name: str, agent: "Sequence[str]", label: str | None, *, write: bool) -> None:
+    """Answer for an editor whose settings we do not change."""
+    _print_page(name, _launch(name, agent, label))
+    if write:
+        why_not = EDITORS[name].why_not
+        raise click.UsageError(f"acp-proxy cannot write that: {why_not}; do as it says above")
 
 
 def _configure(
@@ -98,55 +99,32 @@ def _configure(
     agent: "Sequence[str]",
     label: str | None,
     *,
-    write: bool,
-    unwrap: bool = False,
-    as_json: bool = False,
-    dry_run: bool = False,
-    file: str | None = None,
-) -> None:
-    editor = EDITORS[name]
-    _check_options(agent, write=write, unwrap=unwrap, dry_run=dry_run, as_json=as_json, file=file)
-    if unwrap:
-        from acp_proxy.cli.config_files import undo
-
-        undo(name, file, dry_run=dry_run)
-        return
-    if write and editor.shape is not None and not agent:
-        from acp_proxy.cli.config_files import wrap_all
-
-        wrap_all(name, file, _proxy(), dry_run=dry_run)
-        return
-    launch = _launch(name, agent, label)
-    if write and editor.shape is not None:
-        from acp_proxy.cli.config_files import add_one
-
-        add_one(name, file, launch, dry_run=dry_run)
-        return
-    if as_json and editor.shape is not None:
-        click.echo(json_layout(settings_data(editor.shape, launch)))
-        return
-    _print_page(name, launch)
-    if write:
-        raise click.UsageError(
-            f"acp-proxy cannot change this for you: {editor.why_not}; do as it says above"
-        )
-
-
-def _check_options(
-    agent: "Sequence[str]",
-    *,
+    as_json: bool,
     write: bool,
     unwrap: bool,
     dry_run: bool,
-    as_json: bool,
     file: str | None,
 ) -> None:
-    if sum([write, unwrap, as_json]) > 1:
-        raise click.UsageError("--json, --write and --unwrap exclude each other; give one")
+    """Answer for an editor whose settings we can change."""
+    only_one({"--json": as_json, "--write": write, "--unwrap": unwrap})
     if (dry_run or file is not None) and not (write or unwrap):
         raise click.UsageError("--dry-run and --file are for --write and --unwrap")
-    if unwrap and agent:
-        raise click.UsageError("--unwrap is for all agents in the settings: without AGENT")
+    if unwrap and (agent or label is not None):
+        raise click.UsageError("--unwrap is for all agents in the settings: without AGENT, --name")
+    if write and label is not None and not agent:
+        raise click.UsageError("--name is for an AGENT that is added: give one")
+    if unwrap:
+        config_files.undo(name, file, dry_run=dry_run)
+    elif write and not agent:
+        config_files.wrap_all(name, file, _proxy(), dry_run=dry_run)
+    elif write:
+        config_files.add_one(name, file, _launch(name, agent, label), dry_run=dry_run)
+    elif as_json:
+        shape = EDITORS[name].shape
+        assert shape is not None
+        click.echo(json_layout(settings_data(shape, _launch(name, agent, label))))
+    else:
+        _print_page(name, _launch(name, agent, label))
 
 
 def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
@@ -215,13 +193,11 @@ def _print_page(name: str, launch: Launch) -> None:
     except ValueError as error:
         raise click.UsageError(f"{editor.title} cannot be told that: {error}") from error
     agent = visible(short_name(launch.agent))
-    if editor.place:
-        place = visible(getattr(places, editor.place)())
-        click.echo(
-            f"{editor.title}: to start {agent} through acp-proxy, put this into {place}, beside what is there:"
-        )
-    else:
-        click.echo(f"{editor.title}: to start {agent} through acp-proxy, type this into a shell:")
+    place = places.settings_of(name)
+    do = "type this into a shell"
+    if place is not None:
+        do = f"put this into {visible(place)}, beside what is there"
+    click.echo(f"{editor.title}: to start {agent} through acp-proxy, {do}:")
     click.echo(f"\n{visible_lines(snippet)}\n")
     if editor.shape is not None:
         line = shell_line(["acp-proxy", "config", name, "--write", "--", *launch.agent])
@@ -229,3 +205,7 @@ def _print_page(name: str, launch: Launch) -> None:
     for note in editor.notes:
         echo_lines(f"- {note}")
     echo_lines(f"To undo: {editor.undo}")
+
+
+for _name, _editor in EDITORS.items():
+    config.add_command(_command(_name, _editor))

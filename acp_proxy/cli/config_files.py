@@ -69,10 +69,12 @@ def undo(name: str, file: str | None, *, dry_run: bool) -> None:
 
 
 def _opened(name: str, file: str | None) -> "tuple[SettingsFile, Shape]":
-    editor = EDITORS[name]
-    assert editor.shape is not None
+    shape = EDITORS[name].shape
+    path = file or places.settings_of(name)
+    assert shape is not None
+    assert path is not None
     with failing_plainly():
-        return files.read(file or getattr(places, editor.place)()), editor.shape
+        return files.read(path), shape
 
 
 def _changed(settings: "SettingsFile", change: "Callable[[str], Outcome]") -> "Outcome":

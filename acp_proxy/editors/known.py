@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.editors import quoting
 from acp_proxy.editors.entries import Shape
+from acp_proxy.views.safe_text import visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +46,6 @@ class Editor(NamedTuple):
         title: What people call it.
         language: Of the snippet, as Markdown names it.
         snippet: Writes what it is to be told. Raises ValueError for words that it cannot be told.
-        place: Which function of ``places`` tells the file it goes to; empty for a command line.
         notes: What else to know.
         undo: How to undo it.
         name_of: What an agent is called there, given its short name.
@@ -57,7 +57,6 @@ class Editor(NamedTuple):
     title: str
     language: str
     snippet: "Callable[[Launch], str]"
-    place: str
     notes: tuple[str, ...]
     undo: str
     name_of: "Callable[[str], str]" = "{} (acp-proxy)".format
@@ -195,9 +194,20 @@ def _agent_shell(launch: Launch) -> str:
     return f"(setq agent-shell-command-prefix\n      {prefix})"
 
 
+_SCRIPT = "put the agent's command into a script, and name that"
+
+
+def _typed(words: "Sequence[str]") -> str:
+    """Return a line that a person can copy into a shell."""
+    line = quoting.shell_line(words)
+    if visible_lines(line) != line:
+        raise ValueError(f"it has characters that cannot be shown and copied; {_SCRIPT}")
+    return line
+
+
 def _toad(launch: Launch) -> str:
     line = quoting.shell_line(launch.words)  # for the shell that Toad starts
-    return quoting.shell_line(["toad", "acp", "--title", launch.name, line])
+    return _typed(["toad", "acp", "--title", launch.name, line])
 
 
 # The ports at which marimo looks for its agents.
@@ -209,10 +219,8 @@ def _marimo(launch: Launch) -> str:
     try:
         line = quoting.string_argv_line(launch.words)
     except ValueError as error:
-        raise ValueError(
-            f"{error}; put the agent's command into a script, and name that"
-        ) from error
-    return quoting.shell_line(["npx", "stdio-to-ws", line, "--port", port])
+        raise ValueError(f"{error}; {_SCRIPT}") from error
+    return _typed(["npx", "stdio-to-ws", line, "--port", port])
 
 
 _SHORT_PATH = (
@@ -227,7 +235,6 @@ EDITORS: dict[str, Editor] = {
         "Zed",
         "json",
         _json_snippet(ZED),
-        "zed_settings",
         (
             _SHORT_PATH,
             (
@@ -246,7 +253,6 @@ EDITORS: dict[str, Editor] = {
         "JetBrains IDEs",
         "json",
         _json_snippet(JETBRAINS),
-        "jetbrains_settings",
         (
             "AI Chat, the menu at its upper right, Add Custom Agent opens the same file.",
             _SHORT_PATH,
@@ -258,7 +264,6 @@ EDITORS: dict[str, Editor] = {
         "CodeCompanion (Neovim)",
         "lua",
         _codecompanion,
-        "neovim_settings",
         (
             "With lazy.nvim put the table into opts.",
             (
@@ -278,7 +283,6 @@ EDITORS: dict[str, Editor] = {
         "avante (Neovim)",
         "lua",
         _avante,
-        "neovim_settings",
         (
             (
                 "avante gives an agent nothing of your environment but PATH and what stands in env: "
@@ -295,7 +299,6 @@ EDITORS: dict[str, Editor] = {
         "agent-shell (Emacs)",
         "elisp",
         _agent_shell,
-        "emacs_settings",
         (
             (
                 "agent-shell-command-prefix, which is for agents without a variable that is known "
@@ -310,7 +313,6 @@ EDITORS: dict[str, Editor] = {
         "Toad",
         "sh",
         _toad,
-        "",
         ("It is a command for your shell; Toad gives the inner one to a shell once more.",),
         "Start Toad without it: nothing was changed.",
         why_not="the agent stands on Toad's command line, not in a file",
@@ -319,7 +321,6 @@ EDITORS: dict[str, Editor] = {
         "acpx",
         "json",
         _json_snippet(ACPX),
-        "acpx_settings",
         (
             "Then: acpx NAME 'your prompt'. In one project only: .acpxrc.json in its folder.",
             "To acpx it is another agent: sessions begun without acp-proxy are not found with it.",
@@ -333,7 +334,6 @@ EDITORS: dict[str, Editor] = {
         "Visual Studio Code, extension ACP Client",
         "json",
         _json_snippet(VSCODE),
-        "vscode_settings",
         (
             (
                 "It starts agents in a login shell: what your profile prints gets into the "
@@ -351,7 +351,6 @@ EDITORS: dict[str, Editor] = {
         "marimo",
         "sh",
         _marimo,
-        "",
         (
             (
                 "It is the bridge that marimo's documents name; let it run, and connect in marimo's "

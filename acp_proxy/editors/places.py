@@ -52,45 +52,57 @@ def home() -> str:
     return os.path.expanduser("~")
 
 
-def configuration(*names: str) -> str:
+def settings_of(editor: str) -> str | None:
+    """Return where an editor looks for its settings; None when its agents stand on a command line."""
+    place = _SETTINGS.get(editor)
+    return None if place is None else place()
+
+
+def _zed() -> str:
+    if sys.platform == "darwin":  # whatever XDG_CONFIG_HOME says
+        return os.path.join(home(), ".config", "zed", "settings.json")
+    return _configuration("zed", "settings.json")
+
+
+def _vscode() -> str:
+    if sys.platform == "darwin":
+        folder = os.path.join(home(), "Library", "Application Support")
+        return os.path.join(folder, "Code", "User", "settings.json")
+    return _configuration("Code", "User", "settings.json")
+
+
+def _jetbrains() -> str:
+    return os.path.join(home(), ".jetbrains", "acp.json")
+
+
+def _acpx() -> str:
+    return os.path.join(home(), ".acpx", "config.json")
+
+
+def _neovim() -> str:
+    return _configuration("nvim", "init.lua")
+
+
+def _emacs() -> str:
+    """Return the one of two places that Emacs would take."""
+    old = os.path.join(home(), ".emacs.d", "init.el")
+    new = _configuration("emacs", "init.el")
+    return new if os.path.exists(new) and not os.path.exists(old) else old
+
+
+def _configuration(*names: str) -> str:
     """Return a path in the folder for settings that Linux programs, and some on macOS, use."""
     given = os.environ.get("XDG_CONFIG_HOME", "")
     folder = given if os.path.isabs(given) else os.path.join(home(), ".config")
     return os.path.join(folder, *names)
 
 
-def zed_settings() -> str:
-    """Return where Zed keeps its settings."""
-    if sys.platform == "darwin":  # whatever XDG_CONFIG_HOME says
-        return os.path.join(home(), ".config", "zed", "settings.json")
-    return configuration("zed", "settings.json")
-
-
-def vscode_settings() -> str:
-    """Return where Visual Studio Code keeps its settings."""
-    if sys.platform == "darwin":
-        folder = os.path.join(home(), "Library", "Application Support")
-        return os.path.join(folder, "Code", "User", "settings.json")
-    return configuration("Code", "User", "settings.json")
-
-
-def jetbrains_settings() -> str:
-    """Return where JetBrains IDEs keep their agents."""
-    return os.path.join(home(), ".jetbrains", "acp.json")
-
-
-def acpx_settings() -> str:
-    """Return where acpx keeps its settings."""
-    return os.path.join(home(), ".acpx", "config.json")
-
-
-def neovim_settings() -> str:
-    """Return where Neovim looks for its settings first."""
-    return configuration("nvim", "init.lua")
-
-
-def emacs_settings() -> str:
-    """Return where Emacs looks for its settings, the one that is there before others."""
-    old = os.path.join(home(), ".emacs.d", "init.el")
-    new = configuration("emacs", "init.el")
-    return new if os.path.exists(new) and not os.path.exists(old) else old
+_SETTINGS = {
+    "zed": _zed,
+    "jetbrains": _jetbrains,
+    "codecompanion": _neovim,
+    "avante": _neovim,
+    "agent-shell": _emacs,
+    "acpx": _acpx,
+    "vscode": _vscode,
+}

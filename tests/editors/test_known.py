@@ -142,6 +142,12 @@ def test_marimo_gets_the_bridge_of_its_documents(agent: list[str], port: str) ->
     assert words[3:] == ["--port", port]
 
 
+@pytest.mark.parametrize("name", ["toad", "marimo"])
+def test_a_shell_line_that_cannot_be_copied_is_not_given(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot be shown and copied; put the agent's command"):
+        told(name, ["agent", "\x1b[2J"])
+
+
 def test_marimo_cannot_be_told_both_quotes_in_one_word() -> None:
     with pytest.raises(ValueError, match="put the agent's command into a script"):
         told("marimo", ["agent", "'\""])
@@ -154,10 +160,8 @@ def test_each_editor_has_a_place_and_a_way_back(name: str) -> None:
     assert editor.undo
     assert editor.notes
     assert (editor.shape is None) == bool(editor.why_not)
-    if editor.place:
-        assert getattr(places, editor.place)().startswith("/")
-    else:
-        assert editor.language == "sh"
+    place = places.settings_of(name)
+    assert place is None if editor.language == "sh" else place and place.startswith("/")
 
 
 @pytest.mark.parametrize(

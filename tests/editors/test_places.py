@@ -11,7 +11,6 @@ import pytest
 
 from acp_proxy.editors import places
 
-PRINT = "from acp_proxy.editors import places; print(*places.own_command(), sep='\\n')"
 INSTALLED = Path(sys.executable).with_name("acp-proxy")
 
 
@@ -121,11 +120,11 @@ def test_settings_are_where_editors_look(
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.setenv("XDG_CONFIG_HOME", given)
 
-    assert places.zed_settings() == zed
-    assert places.vscode_settings() == vscode
-    assert places.neovim_settings() == neovim
-    assert places.jetbrains_settings() == "/home/me/.jetbrains/acp.json"
-    assert places.acpx_settings() == "/home/me/.acpx/config.json"
+    assert places.settings_of("zed") == zed
+    assert places.settings_of("vscode") == vscode
+    assert places.settings_of("avante") == neovim
+    assert places.settings_of("jetbrains") == "/home/me/.jetbrains/acp.json"
+    assert places.settings_of("acpx") == "/home/me/.acpx/config.json"
 
 
 def test_emacs_settings_are_those_that_are_there(
@@ -135,10 +134,10 @@ def test_emacs_settings_are_those_that_are_there(
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     old, new = tmp_path / ".emacs.d/init.el", tmp_path / ".config/emacs/init.el"
 
-    assert places.emacs_settings() == str(old)
+    assert places.settings_of("agent-shell") == str(old)
     new.parent.mkdir(parents=True)
     new.touch()
-    assert places.emacs_settings() == str(new)
+    assert places.settings_of("agent-shell") == str(new)
     old.parent.mkdir()
     old.touch()
-    assert places.emacs_settings() == str(old)
+    assert places.settings_of("agent-shell") == str(old)
