@@ -80,7 +80,9 @@ def write(old: SettingsFile, text: str) -> str:
     """
     _ensure_writable(old)
     data = text.encode()
-    kept = _companion(old.path, data, _MADE if old.data is None else _BACKUP)
+    kept, other = (_companion(old.path, data, ending) for ending in (_BACKUP, _MADE))
+    if old.data is None:
+        kept, other = other, kept
     try:
         if old.data is None:
             os.makedirs(os.path.dirname(old.path), mode=0o700, exist_ok=True)
@@ -90,6 +92,8 @@ def write(old: SettingsFile, text: str) -> str:
         except BaseException:
             os.unlink(kept)
             raise
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(other)  # from long ago, when the same was written over something else
     except OSError as error:
         raise _cannot_write(old.path, error) from error
     return kept

@@ -92,6 +92,20 @@ def test_a_file_that_was_not_there_is_private_and_goes_again(tmp_path: Path) -> 
     assert list(path.parent.iterdir()) == []
 
 
+def test_of_two_times_that_the_same_was_written_the_later_counts(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    for content in (None, OLD, None, b"{ }"):
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        files.write(files.read(str(path)), "{}")
+
+        before = files.paired(files.read(str(path)))
+
+        assert before is not None
+        assert before.data == content
+
+
 def test_a_file_changed_since_has_no_pair(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(OLD)

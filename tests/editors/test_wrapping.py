@@ -137,6 +137,25 @@ def test_what_a_person_wrapped_is_left_and_undone() -> None:
     assert outcome.left == [("B", "its command has a form of its own; change it by hand")]
 
 
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("", ""),
+        ("\ufeff", "\ufeff"),
+        ("// mine\n", "// mine\n"),
+        ("// mine", "// mine\n"),
+        ("/* mine */\r\n", "/* mine */\r\n"),
+    ],
+)
+def test_settings_are_begun_behind_what_stands_there(text: str, before: str) -> None:
+    there = wrapping.add(text, ZED, "A", ["x", "run", "--", "y"]).text
+
+    newline = "\r\n" if "\r\n" in text else "\n"
+    assert there.startswith(f'{before}{{{newline}  "agent_servers": {{{newline}    "A": {{')
+    assert there.endswith(f"}}{newline}")
+    assert launches(there, ZED) == {"A": ["x", "run", "--", "y"]}
+
+
 def test_another_agent_of_the_name_is_not_replaced() -> None:
     text = '{"agent_servers": {"A": {"command": "goose"}}}'
 
