@@ -32,7 +32,7 @@ def wrap_all(name: str, file: str | None, proxy: "Sequence[str]", *, dry_run: bo
     """Let each agent in an editor's settings go through acp-proxy."""
     settings, shape = _opened(name, file)
     outcome = _changed(settings, lambda text: wrapping.wrap(text, shape, proxy, places.home()))
-    if not outcome.done and not _changed_ours(settings, shape):
+    if not outcome.done and not wrapping.ours(settings.text, shape):
         _tell(outcome)
         what = "is not there" if settings.data is None else "names no agent with a command"
         raise Failure(
@@ -93,10 +93,6 @@ def _changed(settings: "SettingsFile", change: "Callable[[str], Outcome]") -> "O
         ) from error
 
 
-def _changed_ours(settings: "SettingsFile", shape: "Shape") -> list[str]:
-    return wrapping.ours(settings.text, shape)
-
-
 def _finish(
     name: str, file: str | None, settings: "SettingsFile", outcome: "Outcome", *, dry_run: bool
 ) -> None:
@@ -136,7 +132,7 @@ def _put_back(
         click.echo(f"removed {visible(settings.path)}, which acp-proxy had made")
         return
     click.echo(f"{visible(settings.path)} is again what it was before acp-proxy changed it")
-    for name in _changed_ours(before, shape):
+    for name in wrapping.ours(before.text, shape):
         click.echo(
             f"{visible(name)}: still goes through acp-proxy; run this again to undo that too"
         )
