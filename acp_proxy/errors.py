@@ -39,3 +39,7 @@ class AgentError(AcpProxyError):
 
 class QueryError(AcpProxyError):
     """A person asked for something that the log does not have."""
+
+
+class EditorError(AcpProxyError):
+    """An editor's settings cannot be read or changed; they are as they were."""

@@ -47,6 +47,7 @@ def run_proxy(
     label: str | None = None,
     redact_at_rest: bool = False,
     keep: str | None = None,
+    failure: AgentError | None = None,
 ) -> "NoReturn":
     """Stand between the client on our three descriptors and an agent; record; end as it ends.
 
@@ -62,6 +63,7 @@ def run_proxy(
         redact_at_rest: Let the recorder blank secrets before it writes (docs/redaction.md).
         keep: What the log is to keep, as ``log.retention.parse_keep`` reads it; the recorder deletes
             the rest when this connection has ended.
+        failure: Why the agent cannot be started, if that is known already.
 
     Raises:
         AgentError: The agent cannot be started. That is recorded too.
@@ -70,6 +72,9 @@ def run_proxy(
     stdio.fill_missing()
     before = signals.take_over()
     asked = _Asked(log, label, keep, redact_at_rest)
+    if failure is not None:
+        _record_failure(failure, *_start_facts(command, asked))
+        raise failure
     try:
         agent = agents.start(command, before)
     except AgentError as error:

@@ -6,7 +6,8 @@ it is made from:
 
 - ``help acp-proxy ...``: what that command prints for ``--help``;
 - ``$ acp-proxy ...``: what that command prints, asked of a log with example.jsonl in it;
-- ``schema NAME``: how a table, with its indexes, or a view is created in a fresh log.
+- ``schema NAME``: how a table, with its indexes, or a view is created in a fresh log;
+- ``snippet EDITOR AGENT ...``: what an editor is told to start that agent.
 
 ``python docs/generate.py`` rewrites; with ``--check`` it changes nothing, names the files that
 are stale, and exits with 1 if any is.
@@ -26,6 +27,7 @@ from click.testing import CliRunner, Result
 from manpages import pages
 
 from acp_proxy.cli.commands import acp_proxy
+from acp_proxy.editors.known import EDITORS, Launch, short_name
 from acp_proxy.log import schema
 from acp_proxy.views.tables import fit
 
@@ -34,6 +36,7 @@ MAN = DOCS / "man"
 EXAMPLE = DOCS / "example.jsonl"
 _COLUMNS = 140  # tables are cut as on a terminal so wide
 _HELP_COLUMNS = 78  # what click takes of 80
+_PROXY = "/usr/local/bin/acp-proxy"  # where snippets say that we are
 _PART = re.compile(r"(?P<mark><!-- generated: (?P<name>.+?) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -59,6 +62,8 @@ class Maker:
             return self._help(of)
         if what == "schema":
             return self._schema(of)
+        if what == "snippet":
+            return _snippet(of)
         raise ValueError(f'nothing is known of "{name}"')
 
     def _help(self, command: str) -> str:
@@ -102,6 +107,13 @@ class Maker:
             raise ValueError(f"a fresh log has no {name}")
         statements = "\n".join(f"{sql};" for (sql,) in rows)
         return f"```sql\n{statements}\n```\n"
+
+
+def _snippet(line: str) -> str:
+    name, *agent = shlex.split(line)
+    editor = EDITORS[name]
+    text = editor.snippet(Launch([_PROXY], agent, editor.name_of(short_name(agent))))
+    return f"```{editor.language}\n{text}\n```\n"
 
 
 def fresh(text: str, maker: Maker) -> str:

@@ -35,7 +35,8 @@ def test_a_module_is_small(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= _MAX_LINES
 
 
-def _loaded_by(code: str) -> set[str]:
+def loaded_by(code: str) -> set[str]:
+    """Return the top level modules that a fresh interpreter has after some code."""
     script = f"import sys\n{code}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
@@ -44,13 +45,13 @@ def _loaded_by(code: str) -> set[str]:
 
 
 def test_reading_needs_neither_trio_nor_click_nor_sqlite_utils() -> None:
-    loaded = _loaded_by("from acp_proxy import *; import acp_proxy.recording")
+    loaded = loaded_by("from acp_proxy import *; import acp_proxy.recording")
 
     assert loaded.isdisjoint({"trio", "click", "sqlite_utils", "zstandard"})
 
 
 def test_the_agent_is_started_before_anything_slow_is_imported() -> None:
-    loaded = _loaded_by("import acp_proxy.cli.run, acp_proxy.proxy")
+    loaded = loaded_by("import acp_proxy.cli.run, acp_proxy.proxy")
 
     assert loaded.isdisjoint(
         {"trio", "click", "sqlite_utils", "sqlite3", "orjson", "json", "platformdirs", "zstandard"}

@@ -40,6 +40,7 @@ _COMMANDS = {
     "compact": "acp_proxy.cli.compact:compact",
     "log": "acp_proxy.cli.log:log",
     "config": "acp_proxy.cli.config:config",
+    "agents": "acp_proxy.cli.agents:agents",
     "doctor": "acp_proxy.cli.doctor:doctor",
     "demo": "acp_proxy.cli.demo:demo",
     "completion": "acp_proxy.cli.completion.command:completion",

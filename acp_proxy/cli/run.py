@@ -23,6 +23,7 @@ class Asked(NamedTuple):
     label: str | None
     redact_at_rest: bool = False
     keep: str | None = None
+    is_name: bool = False  # one word without ``--``: it may be an agent's short name
 
 
 def read_plainly(arguments: "Sequence[str]") -> Asked | None:
@@ -32,11 +33,13 @@ def read_plainly(arguments: "Sequence[str]") -> Asked | None:
     """
     values: dict[str, str] = {}
     at = 0
+    is_verbatim = False
     while at < len(arguments):
         word = arguments[at]
         if not word.startswith("-"):
             break
         if word == "--":
+            is_verbatim = True
             at += 1
             break
         if word == _REDACT:
@@ -52,7 +55,9 @@ def read_plainly(arguments: "Sequence[str]") -> Asked | None:
     keep = values.get("--keep")
     if not command or (keep is not None and not _is_keep(keep)):
         return None
-    return Asked(command, values.get("--log"), values.get("--label"), _REDACT in values, keep)
+    is_name = len(command) == 1 and not is_verbatim
+    log, label = values.get("--log"), values.get("--label")
+    return Asked(command, log, label, _REDACT in values, keep, is_name)
 
 
 def _is_keep(text: str) -> bool:
@@ -67,13 +72,15 @@ def _is_keep(text: str) -> bool:
 
 def start(asked: Asked) -> "NoReturn":
     """Run the proxy; end as the agent ends."""
+    command, failure = _named(asked.command[0]) if asked.is_name else (asked.command, None)
     if os.environ.get(OFF_VARIABLE, "") not in ("", "0"):
-        _become(asked.command)
+        _become(command, failure)
     from acp_proxy.proxy import run_proxy
 
     try:
         run_proxy(
-            asked.command,
+            command,
+            failure=failure,
             log=asked.log,
             label=asked.label,
             redact_at_rest=asked.redact_at_rest,
@@ -83,8 +90,21 @@ def start(asked: Asked) -> "NoReturn":
         _fail(error)
 
 
-def _become(command: "Sequence[str]") -> "NoReturn":
+def _named(name: str) -> "tuple[Sequence[str], AgentError | None]":
+    """Return the command for an agent's short name, and why it cannot be run; other words stay."""
+    from acp_proxy.agents import find
+    from acp_proxy.settings import load_leniently
+
+    try:
+        return find(name, load_leniently()[0].agents) or [name], None
+    except AgentError as error:
+        return [name], error
+
+
+def _become(command: "Sequence[str]", failure: AgentError | None) -> "NoReturn":
     """Replace this process by the agent: nothing is recorded."""
+    if failure is not None:
+        _fail(failure)
     import signal
 
     from acp_proxy.relay.agent import environment, explain

@@ -25,7 +25,7 @@ def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     "--label",
     metavar="TEXT",
     shell_complete=candidates.labels,
-    help="A text to find this connection by.",
+    help="A text to find this connection by; {folder}, {agent} and others are filled in.",
 )
 @click.option(
     "--redact-at-rest", is_flag=True, help="Blank secrets before they are written into the log."
@@ -35,7 +35,7 @@ def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     metavar="LIMIT",
     callback=_checked,
     help="At the end delete from the log what is older (30d), or the oldest when it is larger (2G), "
-    "or both (30d,2G); default: $ACP_PROXY_KEEP.",
+    "or both (30d,2G); default: $ACP_PROXY_KEEP, else all.",
 )
 @click.argument(
     "command",
@@ -61,8 +61,9 @@ def run(
       acp-proxy run -- claude-agent-acp
 
     Bytes, signals and the exit status pass unchanged, and nothing of our own is
-    written to stdout or stderr. Options of COMMAND go to it verbatim. With
-    ACP_PROXY_OFF=1 in the environment the agent takes this process's place and
-    nothing is recorded.
+    written to stdout or stderr. Options of COMMAND go to it verbatim. A short name
+    that `acp-proxy agents` lists, alone and without --, stands for that agent's
+    command. With ACP_PROXY_OFF=1 in the environment the agent takes this process's
+    place and nothing is recorded.
     """  # noqa: D301 - click wants a real backspace
     run_module.start(run_module.Asked(command, log, label, redact_at_rest, keep))

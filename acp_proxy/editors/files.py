@@ -1,0 +1,257 @@
+"""Settings files replaced as wholes, with what they were kept beside them under a name that pairs.
+
+A backup is called ``FILE.acp-proxy-HASH.bak``; the hash is of what was written over
+it. So it is known without any other record whether a file is still as we left it,
+and what to put back. ``FILE.acp-proxy-HASH.made`` says that there was no file.
+"""
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from typing import NamedTuple
+
+from acp_proxy.errors import EditorError
+
+_MARK = ".acp-proxy-"
+_BACKUP = ".bak"
+_MADE = ".made"
+_PRIVATE = 0o600
+
+
+class SettingsFile(NamedTuple):
+    """A settings file as it was read.
+
+    Attributes:
+        path: The file itself, where symbolic links lead.
+        data: Its bytes; None when there is no file.
+        status: Its mode, owner and times; None when there is no file.
+
+    """
+
+    path: str
+    data: bytes | None
+    status: os.stat_result | None
+
+    @property
+    def text(self) -> str:
+        """Its text, with line ends and byte order mark as they are; empty when there is no file.
+
+        Raises:
+            EditorError: It is not UTF-8.
+
+        """
+        try:
+            return (self.data or b"").decode()
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise EditorError(
+                f"{self.path} is not UTF-8 (line {line}, byte {error.start + 1} of the file); "
+                "save it as UTF-8 and run this again"
+            ) from error
+
+
+def read(path: str) -> SettingsFile:
+    """Read a settings file, which may not be there yet.
+
+    Raises:
+        EditorError: It is there and cannot be read, or is no regular file.
+
+    """
+    real = os.path.realpath(os.path.expanduser(path))
+    try:
+        if not stat.S_ISREG(os.stat(real).st_mode):
+            raise EditorError(f"{real} is no file that could hold settings; name another")
+        with open(real, "rb") as file:
+            return SettingsFile(real, file.read(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return SettingsFile(real, None, None)
+    except OSError as error:
+        raise EditorError(f"cannot read {real}: {error.strerror}") from error
+
+
+def write(old: SettingsFile, text: str) -> str:
+    """Replace a file by a text, and return where what it was is kept.
+
+    Raises:
+        EditorError: It cannot be written, or somebody else changed it meanwhile.
+
+    """
+    _ensure_writable(old)
+    data = text.encode()
+    kept, other = (_companion(old.path, data, ending) for ending in (_BACKUP, _MADE))
+    if old.data is None:
+        kept, other = other, kept
+    try:
+        if old.data is None:
+            os.makedirs(os.path.dirname(old.path), mode=0o700, exist_ok=True)
+        _replace(kept, old.data or b"", old.status, mode=_PRIVATE)
+        try:
+            _replace_settings(old, data)
+        except BaseException:
+            os.unlink(kept)
+            raise
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(other)  # from long ago, when the same was written over something else
+    except OSError as error:
+        raise _cannot_write(old.path, error) from error
+    return kept
+
+
+def rewrite(old: SettingsFile, text: str) -> None:
+    """Replace a file by a text, keeping nothing new.
+
+    Raises:
+        EditorError: It cannot be written, or somebody else changed it meanwhile.
+
+    """
+    try:
+        _replace_settings(old, text.encode())
+    except OSError as error:
+        raise _cannot_write(old.path, error) from error
+
+
+def paired(now: SettingsFile) -> SettingsFile | None:
+    """Return what a file was before we wrote it; None when it is not as we wrote it.
+
+    Raises:
+        EditorError: The backup cannot be read.
+
+    """
+    if now.data is None:
+        return None
+    if os.path.lexists(_companion(now.path, now.data, _MADE)):
+        return SettingsFile(now.path, None, None)
+    backup = read(_companion(now.path, now.data, _BACKUP))
+    return None if backup.data is None else SettingsFile(now.path, backup.data, backup.status)
+
+
+def put_back(now: SettingsFile, before: SettingsFile) -> None:
+    """Make a file byte for byte what ``paired`` returned, and forget the backup.
+
+    Raises:
+        EditorError: It cannot be written, or somebody else changed it meanwhile.
+
+    """
+    assert now.data is not None
+    try:
+        if before.data is None:
+            remove(now)
+        else:
+            _replace_settings(now, before.data)
+            os.unlink(_companion(now.path, now.data, _BACKUP))
+    except OSError as error:
+        raise _cannot_write(now.path, error) from error
+
+
+def remove(now: SettingsFile) -> None:
+    """Remove a file that we made, and what tells so.
+
+    Raises:
+        EditorError: It cannot be removed.
+
+    """
+    try:
+        _ensure_unchanged(now)
+        os.unlink(now.path)
+        for name in _companions(now.path, _MADE):
+            os.unlink(name)
+    except OSError as error:
+        raise _cannot_write(now.path, error) from error
+
+
+def earlier(now: SettingsFile) -> list[str]:
+    """Return the texts that a file had before each time we wrote it, as far as backups tell.
+
+    Raises:
+        EditorError: A backup cannot be read.
+
+    """
+    texts = [read(path).text for path in _companions(now.path, _BACKUP)]
+    return [""] * was_made(now) + texts
+
+
+def backups(now: SettingsFile) -> list[str]:
+    """Return the paths of a file's backups."""
+    return _companions(now.path, _BACKUP)
+
+
+def was_made(now: SettingsFile) -> bool:
+    """Tell whether a file was not there before we wrote it."""
+    return bool(_companions(now.path, _MADE))
+
+
+def _companion(path: str, data: bytes, ending: str) -> str:
+    return f"{path}{_MARK}{hashlib.sha256(data).hexdigest()[:16]}{ending}"
+
+
+def _companions(path: str, ending: str) -> list[str]:
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return sorted(
+        os.path.join(folder, other)
+        for other in names
+        if other.startswith(name + _MARK) and other.endswith(ending)
+    )
+
+
+def _replace_settings(old: SettingsFile, data: bytes) -> None:
+    _ensure_writable(old)
+    _ensure_unchanged(old)
+    mode = _PRIVATE if old.status is None else old.status.st_mode & 0o7777
+    _replace(old.path, data, old.status, mode=mode)
+
+
+def _ensure_writable(old: SettingsFile) -> None:
+    """Make sure that whoever owns a file lets us write it, which replacing it would not ask."""
+    if old.data is not None and not os.access(old.path, os.W_OK):
+        raise EditorError(f"{old.path} is write-protected; change it by hand, or allow writing")
+
+
+def _ensure_unchanged(old: SettingsFile) -> None:
+    now = read(old.path)
+    if now.data != old.data:
+        raise EditorError(f"{old.path} was changed meanwhile by somebody else; run this again")
+
+
+def _replace(path: str, data: bytes, owned_like: os.stat_result | None, *, mode: int) -> None:
+    """Put a file with these bytes in a place, whole or not at all, also when the power fails."""
+    folder = os.path.dirname(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=".acp-proxy-", dir=folder)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            made = os.fstat(file.fileno())
+            if owned_like is not None and _owner(owned_like) != _owner(made):
+                os.fchown(file.fileno(), *_owner(owned_like))
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _owner(status: os.stat_result) -> tuple[int, int]:
+    return status.st_uid, status.st_gid
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some file systems cannot; the file itself is written
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _cannot_write(path: str, error: OSError) -> EditorError:
+    return EditorError(f"cannot write {path}: {error.strerror}; nothing was changed")
