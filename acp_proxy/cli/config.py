@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.cli import config_files
+from acp_proxy.cli.agent_words import AgentCommand, resolved
 from acp_proxy.cli.config_show import show
 from acp_proxy.cli.mistyped import Group
-from acp_proxy.cli.options import echo_lines, failing_plainly, only_one
+from acp_proxy.cli.options import echo_lines, only_one
 from acp_proxy.editors import places
 from acp_proxy.editors.known import (
     EDITORS,
@@ -19,27 +20,15 @@ from acp_proxy.editors.known import (
     short_name,
 )
 from acp_proxy.editors.quoting import json_layout, shell_line
-from acp_proxy.settings import load
 from acp_proxy.views.safe_text import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_VERBATIM = "acp_proxy.verbatim"
-
 
 @click.group(cls=Group)
 def config() -> None:
     """Tell an editor to start its agent through acp-proxy; show the settings."""
-
-
-class _AgentCommand(click.Command):
-    """A command that ends in an agent's command, and knows whether ``--`` stands before that."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments."""
-        ctx.meta[_VERBATIM] = "--" in args
-        return super().parse_args(ctx, args)
 
 
 _NAME = click.Option(["--name", "label"], metavar="NAME", help="What to call the agent there.")
@@ -70,7 +59,7 @@ def _command(name: str, editor: Editor) -> click.Command:
         what += ", or put that into its settings"
         callback = _configure
         options = _FILE_OPTIONS
-    return _AgentCommand(
+    return AgentCommand(
         name,
         callback=functools.partial(callback, name),
         params=[
@@ -137,7 +126,7 @@ def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
             f"no AGENT was named: this is for {PLACEHOLDER[0]}; for yours: "
             f"acp-proxy config {name} -- AGENT ARGS"
         )
-    words = _resolved(agent or PLACEHOLDER)
+    words = resolved(agent) or PLACEHOLDER
     for word in [*words, label or ""]:
         if any("\ud800" <= character <= "\udfff" for character in word):
             raise click.UsageError(f"{visible(word)} is not UTF-8, which an editor cannot be told")
@@ -151,16 +140,6 @@ def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
         )
     default = EDITORS[name].name_of(short_name(whole))
     return Launch(_proxy(), whole, default if label is None else label)
-
-
-def _resolved(agent: "Sequence[str]") -> "Sequence[str]":
-    """Return the command that a short name stands for; other commands as they are."""
-    if len(agent) > 1 or click.get_current_context().meta[_VERBATIM]:
-        return agent
-    from acp_proxy.agents import find
-
-    with failing_plainly():
-        return find(agent[0], load().agents) or agent
 
 
 def _warn_of_another_program(name: str, words: "Sequence[str]") -> None:

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from acp_proxy.cli.agent_words import AgentCommand, resolved
 from acp_proxy.cli.options import echo_lines, json_option, log_option, terminal_columns
 from acp_proxy.doctor import OK, PROBLEM, Finding, examine
 from acp_proxy.views.jsonlines import dumps
@@ -12,20 +13,21 @@ from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import fit_lines
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=AgentCommand, context_settings={"allow_interspersed_args": False})
 @log_option
 @json_option
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND [ARGS]...]")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[[--] COMMAND [ARGS]...]")
 def doctor(log: str | None, as_json: bool, command: tuple[str, ...]) -> None:
     """Look whether all is well, and say what to do where it is not; exit with 1 then.
 
     Looked at are the program and its libraries, the settings, the log and who may
     read it, journals that wait, room on the disk, and the settings files of editors.
-    Of COMMAND, and of your own agents, whether an editor that was started from a
-    desktop would find them. At last a small conversation is recorded and verified.
+    Of COMMAND (or a short name, as with run), and of your own agents, whether an editor
+    that was started from a desktop would find them. At last a small conversation is
+    recorded and verified.
     """
     findings = []
-    for finding in examine(log, command):
+    for finding in examine(log, resolved(command)):
         findings.append(finding)
         if not as_json:
             _write(finding)

@@ -8,7 +8,7 @@ with every command. Prints nothing.
 import itertools
 from typing import TYPE_CHECKING
 
-from acp_proxy.doctor import agents, installation, recorded, self_test
+from acp_proxy.doctor import agents, editors, installation, recorded, self_test
 from acp_proxy.doctor.findings import NOTE, OK, PROBLEM, Finding
 from acp_proxy.settings import load_leniently
 
@@ -34,7 +34,11 @@ def examine(log: str | None = None, command: "Sequence[str]" = ()) -> "Iterator[
             lambda: installation.configuration(settings, trouble),
         ],
         recorded.checks(log, settings),
-        [lambda: agents.commands(settings, command), self_test.self_test],
+        [
+            editors.settings_files,
+            lambda: agents.commands(settings, command),
+            self_test.self_test,
+        ],
     )
     for check in checks:
         try:

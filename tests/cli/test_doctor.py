@@ -25,7 +25,7 @@ CHECKS = ["program", "libraries", "settings", "log", "permissions", "journals", 
 def examined(log: Path, *words: str, **variables: str) -> tuple[bool, list[Finding]]:
     """Return whether all is well, and the findings."""
     command = [str(PROXY), "doctor", "--json", "--log", str(log), *words]
-    env = environment(**variables)
+    env = environment(**{"HOME": f"{log.parent}/home", **variables})
     done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
     assert done.stderr == b""
     told: dict[str, Any] = json.loads(done.stdout)
@@ -240,6 +240,72 @@ def test_a_broken_installation_is_told(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     findings = json.loads(done.stdout)["findings"]
     assert "not recorded" in not_ok(findings, "self-test")[0]["what"]
+
+
+def test_the_settings_of_editors_are_looked_at(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    path = home / ".jetbrains" / "acp.json"
+    ours = str(PROXY)
+    servers: dict[str, Any] = {
+        "direct": {"command": "/bin/cat", "args": []},
+        "well": {"command": ours, "args": ["run", "--", "/bin/cat", "x"]},
+        "moved": {"command": "/nowhere/acp-proxy", "args": ["run", "--", "/bin/cat"]},
+        "short": {"command": ours, "args": ["run", "--", "only-here"]},
+        "helped": {
+            "command": ours,
+            "args": ["run", "--", "only-here"],
+            "env": {"PATH": f"{tmp_path}/bin:/bin"},
+        },
+        "gone": {"command": ours, "args": ["run", "--", "no-such-agent"]},
+        "named": {"command": ours, "args": ["run", "claude"]},
+    }
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"agent_servers": servers}))
+    script(tmp_path / "bin" / "only-here", "#!/bin/sh")
+    before = path.read_bytes()
+
+    is_well, findings = examined(tmp_path / "log.db", PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+
+    assert not is_well
+    told = [one for one in findings if one["check"] == "editors"]
+    assert told[0]["status"] == "ok"
+    assert "6 of 7 agents go through acp-proxy" in told[0]["what"]
+    by_name = {one["what"].split('"')[1]: one for one in told[1:]}
+    assert {name: one["status"] for name, one in by_name.items()} == {
+        "moved": "problem",
+        "short": "note",
+        "gone": "problem",
+    }
+    assert "acp-proxy config jetbrains --unwrap" in by_name["moved"]["remedy"]
+    assert path.read_bytes() == before
+
+    path.write_text('{"agent_servers": [')
+    is_well, findings = examined(tmp_path / "log.db")
+    assert is_well
+    [note] = not_ok(findings, "editors")
+    assert "line 1" in note["what"]
+
+
+def test_what_config_writes_the_doctor_finds_well(tmp_path: Path) -> None:
+    env = environment(HOME=str(tmp_path / "home"))
+    for name in ("zed", "vscode", "acpx"):
+        command = [str(PROXY), "config", name, "--write", "--", "cat", "two words"]
+        subprocess.run(command, env=env, check=True, capture_output=True, timeout=60)
+    is_well, findings = examined(tmp_path / "log.db")
+    assert is_well
+    told = [one["what"] for one in findings if one["check"] == "editors"]
+    assert len(told) == 3
+    assert all("1 of 1 agents go through acp-proxy" in what for what in told)
+
+
+def test_a_short_name_is_looked_for_as_run_does(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[agents]\nmine = ["/bin/cat", "x"]\n')
+    log = tmp_path / "log.db"
+    _, findings = examined(log, "mine", ACP_PROXY_CONFIG=str(config))
+    assert "the command (/bin/cat x): /bin/cat" in [one["what"] for one in findings]
+    is_well, findings = examined(log, "--", "mine", ACP_PROXY_CONFIG=str(config))
+    assert not is_well
 
 
 def test_the_page_says_it_in_words(tmp_path: Path) -> None:
