@@ -1,4 +1,4 @@
-"""Is all well with this installation, its log, its settings and the agents it is to start?
+"""Whether all is well with this installation, its log, its settings and the agents it is to start.
 
 Each check returns findings, and never raises: what it cannot look at is a finding too. Nothing
 is changed or mended; journals that wait get their chance to get into the log first, as

@@ -1,4 +1,4 @@
-"""Checks of the agents' commands: would they be found with the PATH that editors have?
+"""Checks of the agents' commands: whether they would be found with the PATH that editors have.
 
 An editor that was started from a desktop often has a short PATH: without the folders that a shell's
 start-up files add (nvm, pyenv, Homebrew, ``~/.local/bin``). A program that is found there

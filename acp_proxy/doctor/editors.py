@@ -1,4 +1,4 @@
-"""Checks of the settings files of editors: which of their agents go through us, and would that work?
+"""Checks of the settings files of editors: which of their agents go through us, and whether that works.
 
 Only files in the places where editors look, and only those that have a shape we know
 (``editors.known``). They are read, nothing else.
