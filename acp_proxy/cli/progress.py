@@ -75,7 +75,7 @@ def is_kept(output: str | None) -> bool:
 def _can_be_shown() -> bool:
     return (
         sys.stderr.isatty()
-        and os.environ.get("TERM", "dumb") != "dumb"
+        and os.environ.get("TERM", "") not in ("", "dumb")
         and os.environ.get(VARIABLE, "") in ("", "0")
     )
 
@@ -105,7 +105,8 @@ class _Bar:
 
     def _run(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the work
-        if self._is_over.wait(_PATIENCE_SECONDS):
+        self._is_over.wait(_PATIENCE_SECONDS)
+        if time.monotonic() - self._began < _PATIENCE_SECONDS:
             return
         with contextlib.suppress(OSError):  # the terminal is gone
             self._show(self._text())
