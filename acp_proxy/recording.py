@@ -8,6 +8,7 @@ is imported when they are asked: the time until a command has begun is most of w
 import os
 from typing import TYPE_CHECKING
 
+from acp_proxy.advance import Advance, unwatched
 from acp_proxy.errors import QueryError
 from acp_proxy.log.filters import MessageFilter
 from acp_proxy.log.reader import LogReader
@@ -15,7 +16,6 @@ from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow, SessionRow
 from acp_proxy.log.search import SearchFilter
 from acp_proxy.log.wholeness import all_of_stream
 from acp_proxy.state.version import VERSION
-from acp_proxy.views.jsonlines import header_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -162,20 +162,19 @@ class Recording:
             yield from self._log.pieces(frame)
 
     def redactor(
-        self, connection: str | int = "latest", rules: "Rules | None" = None
+        self,
+        connection: str | int = "latest",
+        rules: "Rules | None" = None,
+        *,
+        advance: Advance = unwatched,
     ) -> "Redactor":
-        """Return what blanks the secrets of a connection; reads all of its frames once or twice."""
-        from acp_proxy.redaction.redactor import Redactor
+        """Return what blanks the secrets of a connection; reads all of its frames once or twice.
 
-        row = self._log.connection(connection)
-        redactor = Redactor(rules)
-        redactor.learn(lambda: self._whole_frames(row))
-        return redactor
+        ``advance`` is told of each frame twice, whether it had to be read again or not.
+        """
+        from acp_proxy.learning import redactor_of
 
-    def _whole_frames(self, row: ConnectionRow) -> "Iterator[tuple[int, str, bytes]]":
-        yield 0, "client", header_line(row).encode()  # the agent's arguments may hold secrets
-        for frame in self._log.frames(row.id):
-            yield frame.seq, frame.stream, b"".join(self._log.pieces(frame))
+        return redactor_of(self._log, self._log.connection(connection), rules, advance)
 
     def state(
         self,
@@ -366,16 +365,17 @@ class Recording:
         """Return the log's bytes on disk."""
         return self._log.size()
 
-    def verify(self, connection: str | int) -> list[str]:
+    def verify(self, connection: str | int, *, advance: Advance = unwatched) -> list[str]:
         """Return what is wrong with a connection's record; nothing when it is whole.
 
         Reads all of its frames: offsets must be contiguous but for the gaps that are
         told, hashes must match, and what is derived must be what the frames give.
+        ``advance`` is told of each frame.
         """
         with self._log.snapshot():
             from acp_proxy.verifying import problems_of
 
-            return problems_of(self._log, connection)
+            return problems_of(self._log, connection, advance)
 
     def follow(self, connection: str | int) -> "Following":
         """Return a connection to be read on and on while it grows."""

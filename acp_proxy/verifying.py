@@ -7,6 +7,7 @@ import hashlib
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.log import checksums
 from acp_proxy.log.rows import ENDED, STREAMS, ConnectionRow, FrameRow, IndexRow
 from acp_proxy.state.columns import TABLES
@@ -27,8 +28,13 @@ _MENDED = "acp-proxy log reindex mends it"
 _KEYS = {"sessions": 1, "turns": 2, "tool_calls": 2, "terminals": 3, "permissions": 2}  # columns
 
 
-def problems_of(log: "LogReader", connection: str | int) -> list[str]:
+def problems_of(log: "LogReader", connection: str | int, advance: Advance = unwatched) -> list[str]:
     """Return what is wrong with a connection's record; nothing when it is whole.
+
+    Args:
+        log: The log.
+        connection: Which connection.
+        advance: Is told of each frame.
 
     Raises:
         QueryError: There is no such connection.
@@ -37,7 +43,7 @@ def problems_of(log: "LogReader", connection: str | int) -> list[str]:
     """
     row = log.connection(connection)
     try:
-        return _Check(log, row).run()
+        return _Check(log, row).run(advance)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         # What page stands where is beyond all checks: values of another table may be in the rows.
         return [f"what is stored can never have been written: {error!r}"]
@@ -67,7 +73,7 @@ class _Check:
             name: {} for name in TABLES
         }
 
-    def run(self) -> list[str]:
+    def run(self, advance: Advance) -> list[str]:
         problems, row = self._problems, self._row
         hashes = {stream: hashlib.sha256() for stream in STREAMS}
         offsets = dict.fromkeys(STREAMS, 0)
@@ -75,7 +81,7 @@ class _Check:
         frames = 0
         if not row.is_sound:
             problems.add("what is told of the connection itself is not what was recorded")
-        for frame in self._log.frames(row.id, checked=False):
+        for frame in counted(self._log.frames(row.id, checked=False), advance):
             frames += 1
             stream = frame.stream
             offsets[stream] += gaps.pop((stream, offsets[stream]), 0)

@@ -8,7 +8,8 @@ import click
 
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
-from acp_proxy.cli.prune import AGE
+from acp_proxy.cli.progress import progress
+from acp_proxy.cli.prune import AGE, give_back
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits
 from acp_proxy.recorder.leftovers import settle
@@ -105,15 +106,15 @@ def _expected(path: str, choice: "Choice") -> int | None:
 def _work(path: str, done: "Compacted", *, vacuum: bool) -> "Compacted":
     from acp_proxy.log import compaction
     from acp_proxy.log.upkeep import Upkeep
-    from acp_proxy.log.vacuum import vacuum as give_back
 
+    change = compaction.undo if done.undo else compaction.compact
+    ids = [one.id for one in done.choice.going]
     with Upkeep(path) as upkeep:
         before = upkeep.used_bytes()
-        for one in done.choice.going:
-            if done.undo:
-                compaction.undo(upkeep, one.id)
-            else:
-                compaction.compact(upkeep, one.id)
+        total = compaction.bytes_to_do(upkeep, ids, undo=done.undo)
+        with progress("undoing" if done.undo else "compacting", total, "B") as advance:
+            for id_ in ids:
+                change(upkeep, id_, advance)
         freed = before - upkeep.used_bytes()
         left = give_back(upkeep) if vacuum else None
     return done._replace(packed=compaction.standings(path), freed=freed, left=left)

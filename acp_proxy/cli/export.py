@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     connection_argument,
@@ -14,11 +15,14 @@ from acp_proxy.cli.options import (
     redaction_rules,
     write_bytes,
 )
+from acp_proxy.cli.progress import is_kept, progress
 from acp_proxy.log.rows import STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_proxy.advance import Advance
+    from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.recording import Recording
 
 
@@ -54,40 +58,52 @@ def export(
     if as_jsonl == (stream is not None):
         raise click.UsageError("give either --stream client|agent|stderr or --jsonl")
     with opened(log) as recording:
-        recording.connection(connection)  # a wrong one must not leave an empty file
+        row = recording.connection(connection)  # a wrong one must not leave an empty file
         if stream is not None:
-            write_bytes(recording.stream(connection, stream), output)
+            total = _recorded(row, stream)
+            with progress("exporting", total, "B", wanted=is_kept(output)) as advance:
+                write_bytes(counted(recording.stream(row.id, stream), advance, len), output)
         elif raw:
-            write_bytes(_lines(recording, connection), output)
+            with progress("exporting", row.frames, " frames", wanted=is_kept(output)) as advance:
+                write_bytes(_lines(recording, row, advance), output)
             click.echo("acp-proxy: nothing was blanked", err=True)
         else:
-            _write_blanked(recording, connection, output)
+            _write_blanked(recording, row.id, output)
 
 
-def _lines(recording: "Recording", connection: str) -> "Iterator[bytes]":
+def _recorded(row: "ConnectionRow", stream: str) -> int:
+    """Return how many bytes of a stream the log has."""
+    lost: int = sum(gap["bytes"] for gap in row.gaps if gap["from"] == stream)
+    return row.streams[stream] - lost
+
+
+def _lines(recording: "Recording", row: "ConnectionRow", advance: "Advance") -> "Iterator[bytes]":
     from acp_proxy.views.jsonlines import frame_line, header_line
 
-    yield header_line(recording.connection(connection)).encode() + b"\n"
-    for frame in recording.frames(connection):
+    yield header_line(row).encode() + b"\n"
+    for frame in counted(recording.frames(row.id), advance):
         raw = b"".join(recording.frame_bytes(frame))
         yield frame_line(frame, raw).encode() + b"\n"
 
 
-def _write_blanked(recording: "Recording", connection: str, output: str | None) -> None:
+def _write_blanked(recording: "Recording", number: int, output: str | None) -> None:
     """Write the lines without their secrets, and say how many there were."""
     from acp_proxy.views.jsonlines import frame_line, header_line, redacted_header
     from acp_proxy.views.units import count
 
-    number = recording.connection(connection).id  # the same one, should a newer begin meanwhile
-    redactor = recording.redactor(number, redaction_rules())
-    header = redactor.redact_frame("client", header_line(recording.connection(number)).encode())
+    frames = recording.connection(number).frames
+    with progress("redacting", 2 * frames, " frames") as advance:
+        redactor = recording.redactor(number, redaction_rules(), advance=advance)
+    row = recording.connection(number)
+    header = redactor.redact_frame("client", header_line(row).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
-        for frame in recording.frames(number):
-            if frame.seq > redactor.learned:  # it came meanwhile: the rest of it may come yet
-                break
-            raw = b"".join(recording.frame_bytes(frame))
-            blanked = redactor.redact_frame(frame.stream, raw, frame.seq)
-            spooled.write(frame_line(frame, blanked).encode() + b"\n")
+        with progress("exporting", row.frames, " frames") as advance:
+            for frame in counted(recording.frames(number), advance):
+                if frame.seq > redactor.learned:  # it came meanwhile: the rest of it may come yet
+                    break
+                raw = b"".join(recording.frame_bytes(frame))
+                blanked = redactor.redact_frame(frame.stream, raw, frame.seq)
+                spooled.write(frame_line(frame, blanked).encode() + b"\n")
         spooled.seek(0)
         first = redacted_header(header.decode(), redactor.blanked).encode() + b"\n"
         write_bytes(itertools.chain([first], iter(lambda: spooled.read(1 << 20), b"")), output)

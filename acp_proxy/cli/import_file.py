@@ -1,16 +1,19 @@
 """``acp-proxy import``: a connection from JSON lines into the log."""
 
 import contextlib
+import itertools
 import json
-import shutil
+import os
 import tempfile
 import uuid as uuids
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import Failure, failing_plainly, json_option, log_option
+from acp_proxy.cli.progress import progress
 from acp_proxy.errors import QueryError
 from acp_proxy.log.place import log_path
 from acp_proxy.log.schema import NoLogError
@@ -26,9 +29,11 @@ from acp_proxy.views.jsonlines import (
 from acp_proxy.views.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from acp_proxy.recorder.rewrite import ImportedFrame
+
+_PIECE = 1024 * 1024
 
 
 class _Source(click.File):
@@ -62,11 +67,9 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
     with failing_plainly(), contextlib.ExitStack() as stack:
         path = log_path(log)
         if not file.seekable():  # whoever writes it may be slow; the log must not wait locked
-            spooled = stack.enter_context(tempfile.TemporaryFile())
-            shutil.copyfileobj(file, spooled)
-            spooled.seek(0)
-            file = spooled
-        lines = enumerate(file, 1)
+            file = _spool(file, stack.enter_context(tempfile.TemporaryFile()))
+        total = _bytes_left(file)
+        lines: Iterator[tuple[int, bytes]] = enumerate(file, 1)
         first = next(lines, None)
         if first is None:
             raise Failure(f"{name} is empty; nothing was imported")
@@ -74,12 +77,17 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
             facts = parse_header(first[1])
         except BadLineError as error:
             raise Failure(f"{name}, the header: {error}; nothing was imported") from error
-        frames = _frames(lines, None if facts is not None else first, name)
+        if facts is None:
+            lines = itertools.chain([first], lines)
+        else:
+            total -= len(first[1])
         columns = _columns(facts)
         if label is not None:
             columns["label"] = label
         uuid = _free_uuid(path, facts)
-        connection_id = import_connection(path, uuid, columns, frames)
+        with progress("importing", total, "B") as advance:
+            frames = _frames(counted(lines, advance, lambda line: len(line[1])), name)
+            connection_id = import_connection(path, uuid, columns, frames)
         with open_recording(path) as recording:
             row = recording.connection(connection_id)
     if as_json:
@@ -90,17 +98,29 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
         click.echo(f"connection {row.id}: {row.frames} frames, {row.messages} messages")
 
 
-def _frames(
-    lines: "Iterator[tuple[int, bytes]]", first: tuple[int, bytes] | None, name: str
-) -> "Iterator[ImportedFrame]":
+def _spool(stream: BinaryIO, file: BinaryIO) -> BinaryIO:
+    """Copy what somebody writes as they like into a file, and return that, to be read."""
+    read = getattr(stream, "read1", stream.read)  # what is there, rather than all that fits
+    piece = read(_PIECE)  # no bar before: who writes may ask for a password at the terminal
+    with progress("receiving", None, "B", wanted=not stream.isatty()) as advance:
+        while piece:
+            file.write(piece)
+            advance(len(piece))
+            piece = read(_PIECE)
+    file.seek(0)
+    return file
+
+
+def _bytes_left(file: BinaryIO) -> int:
+    here = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    return end - file.seek(here)
+
+
+def _frames(lines: "Iterable[tuple[int, bytes]]", name: str) -> "Iterator[ImportedFrame]":
     from acp_proxy.recorder.rewrite import ImportedFrame
 
-    def all_lines() -> "Iterator[tuple[int, bytes]]":
-        if first is not None:
-            yield first
-        yield from lines
-
-    for number, text in all_lines():
+    for number, text in lines:
         if not text.strip():
             continue
         try:

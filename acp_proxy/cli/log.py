@@ -16,6 +16,7 @@ from acp_proxy.cli.options import (
     opened,
     warn_of,
 )
+from acp_proxy.cli.progress import progress
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
@@ -154,9 +155,9 @@ def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
     meanwhile. Recorders wait in their journals; conversations do not notice. With
     --incremental this is the last time: space is given back bit by bit from then on.
     """
+    from acp_proxy.cli.prune import give_back
     from acp_proxy.log.pruning import prune
     from acp_proxy.log.upkeep import Upkeep
-    from acp_proxy.log.vacuum import vacuum as give_back
     from acp_proxy.views.upkeep import vacuumed_document, vacuumed_page
 
     with failing_plainly():
@@ -164,7 +165,8 @@ def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
         warn_of(settle(where))
         open_recording(where).close()  # refuses one that is not there, rather than making it
         with Upkeep(where) as upkeep:
-            prune(upkeep, (), "", thoroughly=True)  # completes what was interrupted
+            with progress("merging"):
+                prune(upkeep, (), "", thoroughly=True)  # completes what was interrupted
             done = give_back(upkeep, make_incremental=incremental)
         warn_of(settle(where))
     click.echo(dumps(vacuumed_document(done)) if as_json else vacuumed_page(done))
@@ -213,28 +215,32 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
             else [recording.connection(connection)]
         )
         busy = [row.id for row in rows if row.status == "running"]
+        todo = [row for row in rows if row.status != "running"]
+        done = [row.id for row in todo]
         if connection is None:
-            rebuild_search(recording.path)
-        for row in rows:
-            if row.id not in busy:
-                reindex_connection(recording.path, row.id)
-        _compact_again(recording.path, [row.id for row in rows if row.id not in busy])
+            with progress("search"):
+                rebuild_search(recording.path)
+        with progress("reindexing", sum(row.frames for row in todo), " frames") as advance:
+            for id_ in done:
+                reindex_connection(recording.path, id_, advance)
+        _compact_again(recording.path, done)
     if as_json:
-        done = [row.id for row in rows if row.id not in busy]
         click.echo(dumps({"reindexed": done, "running": busy}))
         return
-    click.echo(f"reindexed: {count(len(rows) - len(busy), 'connection')}")
+    click.echo(f"reindexed: {count(len(done), 'connection')}")
     if busy:
         click.echo(f"left alone, still running: {', '.join(map(str, busy))}")
 
 
 def _compact_again(path: str, ids: list[int]) -> None:
     """Compact the checkpoints that were built anew of connections that are compacted."""
-    from acp_proxy.log.compaction import compact, standings
+    from acp_proxy.log.compaction import bytes_to_do, compact, standings
     from acp_proxy.log.upkeep import Upkeep
 
     packed = standings(path)
     if todo := [id_ for id_ in ids if id_ in packed]:
         with Upkeep(path) as upkeep:
-            for id_ in todo:
-                compact(upkeep, id_)
+            total = bytes_to_do(upkeep, todo, undo=False)
+            with progress("compacting", total, "B") as advance:
+                for id_ in todo:
+                    compact(upkeep, id_, advance)

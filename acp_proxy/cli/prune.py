@@ -9,6 +9,7 @@ import click
 
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
+from acp_proxy.cli.progress import progress
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits, parse_age, parse_size
 from acp_proxy.recorder.leftovers import settle
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from acp_proxy.log.pruning import Freed, Survey
     from acp_proxy.log.retention import Choice
     from acp_proxy.log.rows import ConnectionRow
+    from acp_proxy.log.upkeep import Upkeep
     from acp_proxy.log.vacuum import Vacuumed
 
 
@@ -131,9 +133,27 @@ def _delete(
     path: str, choice: "Choice", why: str, *, vacuum: bool
 ) -> "tuple[Freed, Vacuumed | None]":
     from acp_proxy.log.pruning import prune as delete
+    from acp_proxy.log.pruning import rows_to_delete
     from acp_proxy.log.upkeep import Upkeep
-    from acp_proxy.log.vacuum import vacuum as give_back
 
     with Upkeep(path) as upkeep:
-        freed = delete(upkeep, choice.going, why, thoroughly=vacuum)
+        with progress("counting"):
+            total = rows_to_delete(upkeep, choice.going)
+        with progress("deleting", total, " rows") as advance:
+            freed = delete(upkeep, choice.going, why, thoroughly=vacuum, advance=advance)
         return freed, give_back(upkeep) if vacuum else None
+
+
+def give_back(upkeep: "Upkeep", *, make_incremental: bool = False) -> "Vacuumed":
+    """Give the free space of a log back, and show how far that is.
+
+    Args:
+        upkeep: The log.
+        make_incremental: As for ``log.vacuum.vacuum``.
+
+    """
+    from acp_proxy.log.vacuum import is_incremental, vacuum
+
+    free = upkeep.free_bytes() if is_incremental(upkeep) else None
+    with progress("vacuuming", free, "B" if free else "") as advance:
+        return vacuum(upkeep, make_incremental=make_incremental, advance=advance)

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Protocol, Self
 
 import click
 
+from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     Failure,
@@ -21,6 +22,7 @@ from acp_proxy.cli.options import (
     session_option,
     write_bytes,
 )
+from acp_proxy.cli.progress import is_kept, progress
 from acp_proxy.log.rows import ENDED
 
 if TYPE_CHECKING:
@@ -90,7 +92,10 @@ def transcript(
                 click.echo(piece, nl=False, color=colour)
         else:
             in_utf_8 = (piece.encode(errors="backslashreplace") for piece in pieces)
-            write_bytes(in_utf_8, output)
+            total = timeline.marks()
+            with progress("writing", total, " entries", wanted=is_kept(output)) as advance:
+                timeline.advance = advance
+                write_bytes(in_utf_8, output)
         _tell_blanked(timeline, is_raw=raw)
 
 
@@ -113,13 +118,14 @@ def _timeline(
 
     gatherer, values = Gatherer(is_full=is_full), Values(shelf)
     state = State()
-    if seq:
-        rows = recording.messages(row.id, until_seq=seq, raw=0)
-        for state, events in recording.steps(row.id, at=seq):
+    with progress("reading", seq, " messages") as advance:
+        rows = counted(recording.messages(row.id, until_seq=seq, raw=0) if seq else (), advance)
+        for state, events in recording.steps(row.id, at=seq) if seq else ():
             message = next(rows, None)  # the end of a connection is a step without a message
             if message is not None:
                 gatherer.add(message, state, events)
                 values.note(state, message.size)
+        next(rows, None)  # there are no more: the rest is counted
     if seq == row.messages and _has_ended(row):
         state.apply(ConnectionEnded(seq, None, None, ()))
     values.finish()
@@ -128,9 +134,7 @@ def _timeline(
             f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
         )
     messages = _Messages(recording, row.id)
-    return Timeline(
-        messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
-    )
+    return Timeline(messages, gatherer, state, values, _redactor(recording, row, is_raw), session)
 
 
 def _has_ended(row: "ConnectionRow") -> bool:
@@ -139,11 +143,14 @@ def _has_ended(row: "ConnectionRow") -> bool:
     return row.status in ENDED or (row.status == "imported" and facts.get("status") in ENDED)
 
 
-def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":
+def _redactor(recording: "Recording", row: "ConnectionRow", is_raw: bool) -> "Redactor":
     """Return what blanks secrets; it reads the whole connection to know them."""
     from acp_proxy.views.transcript.source import NothingBlanked
 
-    return NothingBlanked() if is_raw else recording.redactor(connection, redaction_rules())
+    if is_raw:
+        return NothingBlanked()
+    with progress("redacting", 2 * row.frames, " frames") as advance:
+        return recording.redactor(row.id, redaction_rules(), advance=advance)
 
 
 class _Shelf:

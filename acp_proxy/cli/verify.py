@@ -8,6 +8,7 @@ import click
 
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import failing_plainly, json_option, log_option
+from acp_proxy.cli.progress import progress
 from acp_proxy.journal.spool import aside, damaged
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import settle
@@ -39,14 +40,16 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
         for journal in settle(path)
     ]
     with failing_plainly(), open_recording(path) as recording:
-        problems += [{"log": path, "problem": text} for text in recording.check_integrity()]
+        with progress("checking"):
+            problems += [{"log": path, "problem": text} for text in recording.check_integrity()]
         if connection is None:
             rows = sorted(recording.connections(), key=lambda row: row.id)
         else:
             rows = [recording.connection(connection)]
-        for row in rows:
-            found = [*recording.verify(row.id), *_told(row)]
-            problems += [{"connection": str(row.id), "problem": text} for text in found]
+        with progress("verifying", sum(row.frames for row in rows), " frames") as advance:
+            for row in rows:
+                found = [*recording.verify(row.id, advance=advance), *_told(row)]
+                problems += [{"connection": str(row.id), "problem": text} for text in found]
         problems += [{"log": path, "problem": text} for text in recording.losses]
         known = {aside(row.uuid) for row in rows}
         problems += [

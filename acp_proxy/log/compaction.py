@@ -9,6 +9,7 @@ compared before the bytes that it replaces go.
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_proxy.advance import Advance, unwatched
 from acp_proxy.errors import LogError
 from acp_proxy.log import parts, schema
 from acp_proxy.log.packing import PACK_BYTES, PIECE_BYTES, BadPackError, pack, unpack
@@ -18,7 +19,7 @@ from acp_proxy.log.unpacking import PIECES
 from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from acp_proxy.log.upkeep import Upkeep
 
@@ -94,26 +95,53 @@ def sampled_ratio(path: str, connection_ids: "Sequence[int]") -> float | None:
     return packed / plain if plain else None
 
 
-def compact(upkeep: "Upkeep", connection_id: int) -> None:
+def bytes_to_do(upkeep: "Upkeep", connection_ids: "Iterable[int]", *, undo: bool) -> int:
+    """Return how many bytes ``compact`` or ``undo`` of connections will go through.
+
+    Raises:
+        LogError: The log cannot be read.
+
+    """
+    plain = "sum(length(raw)) FROM frames WHERE id"
+    what = "sum(length(data)) FROM packs WHERE frame_id" if undo else plain
+    total = 0
+    with schema.explaining(upkeep.path):
+        for id_ in connection_ids:
+            [(found,)] = upkeep.db.execute(f"SELECT {what} {_OF}", frame_range(id_))
+            total += (found or 0) + parts.bytes_to_do(upkeep.db, id_, undo=undo)
+    return total
+
+
+def compact(upkeep: "Upkeep", connection_id: int, advance: Advance = unwatched) -> None:
     """Compact a connection that has ended.
+
+    Args:
+        upkeep: The log.
+        connection_id: Which.
+        advance: Is told of the bytes of its frames, and of its checkpoints.
 
     Raises:
         LogError: The log cannot be written, or the connection cannot be compacted.
 
     """
-    parts.compact(upkeep, connection_id)  # first: when all frames are in packs all is done
-    upkeep.in_slices(_Compacting(upkeep, connection_id).step)
+    parts.compact(upkeep, connection_id, advance)  # first: when all frames are in packs all is done
+    upkeep.in_slices(_Compacting(upkeep, connection_id, advance).step)
 
 
-def undo(upkeep: "Upkeep", connection_id: int) -> None:
+def undo(upkeep: "Upkeep", connection_id: int, advance: Advance = unwatched) -> None:
     """Store a connection's frames as they were before they were compacted.
+
+    Args:
+        upkeep: The log.
+        connection_id: Which.
+        advance: Is told of the bytes of its packs, and of its compacted checkpoints.
 
     Raises:
         LogError: The log cannot be written, or a pack is damaged; what can be read is undone.
 
     """
-    parts.undo(upkeep, connection_id)
-    undoing = _Undoing(upkeep, connection_id)
+    parts.undo(upkeep, connection_id, advance)
+    undoing = _Undoing(upkeep, connection_id, advance)
     upkeep.in_slices(undoing.step)
     if undoing.damaged:
         raise LogError(
@@ -125,9 +153,10 @@ def undo(upkeep: "Upkeep", connection_id: int) -> None:
 class _Compacting:
     """One connection's frames on their way into packs; amounts are KiB."""
 
-    def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
+    def __init__(self, upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
         self._db = upkeep.db
         self._id = connection_id
+        self._advance = advance
         self._next, self._last = frame_range(connection_id)
 
     def step(self, amount: int) -> int:
@@ -142,6 +171,7 @@ class _Compacting:
                 self._pack(run)
             emptied += ((b"", id_) for (id_,) in self._db.execute(_IDS, (run.first, run.last)))
             done += run.size
+            self._advance(run.size)
         rewrite(self._db, "frames", ("raw",), emptied)
         return -(-done // 1024)
 
@@ -210,9 +240,10 @@ class _Run(NamedTuple):
 class _Undoing:
     """One connection's frames on their way back; amounts are KiB."""
 
-    def __init__(self, upkeep: "Upkeep", connection_id: int) -> None:
+    def __init__(self, upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
         self._db = upkeep.db
         self._id = connection_id
+        self._advance = advance
         self._next, self._last = frame_range(connection_id)
         self.damaged = 0
 
@@ -225,14 +256,14 @@ class _Undoing:
             first, data = row
             self._next = first + 1
             try:
-                sizes, raw = unpack(data)
-                self._restore(first, sizes, raw)
+                self._restore(first, data)
             except BadPackError:
                 self.damaged += 1
             done += 1 + len(data) // 128
         return done
 
-    def _restore(self, first: int, sizes: list[tuple[int, int]], raw: bytes) -> None:
+    def _restore(self, first: int, data: bytes) -> None:
+        sizes, raw = unpack(data)
         if sum(size for _, size in sizes) > len(raw):
             self._restore_long(first, sizes[0][1])
         else:
@@ -242,6 +273,7 @@ class _Undoing:
                 rows.append((raw[begin : begin + size], base + seq))
                 begin += size
             rewrite(self._db, "frames", ("raw",), rows)
+            self._advance(len(data))
         self._db.execute("DELETE FROM packs WHERE frame_id = ?", (first,))
 
     def _restore_long(self, first: int, size: int) -> None:
@@ -250,3 +282,4 @@ class _Undoing:
         with self._db.blobopen("frames", "raw", first) as blob:
             for (data,) in pieces:
                 blob.write(unpack(data)[1])
+                self._advance(len(data))

@@ -9,6 +9,7 @@ is: parts are derived from the frames.
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
+from acp_proxy.advance import Advance
 from acp_proxy.log.rewriting import rewrite
 from acp_proxy.log.upkeep import has_ended
 
@@ -85,8 +86,23 @@ def _decompress(
     return one
 
 
-def compact(upkeep: "Upkeep", connection_id: int) -> None:
+def bytes_to_do(db: sqlite3.Connection, connection_id: int, *, undo: bool) -> int:
+    """Return how many bytes ``compact`` or ``undo`` will go through."""
+    sql = (
+        "SELECT sum(coalesce(length(head), 0) + coalesce(length(tail), 0)) FROM checkpoint_parts "
+        f"WHERE connection_id = ? AND packed IS {'NOT ' if undo else ''}NULL"
+    )
+    [(found,)] = db.execute(sql, (connection_id,))
+    return found or 0
+
+
+def compact(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
     """Compact the parts of a connection's checkpoints.
+
+    Args:
+        upkeep: The log.
+        connection_id: Whose.
+        advance: Is told of the bytes of each part.
 
     Raises:
         LogError: The log cannot be written.
@@ -96,17 +112,22 @@ def compact(upkeep: "Upkeep", connection_id: int) -> None:
         if not has_ended(upkeep.db, connection_id):
             return
         packed = _prepare(upkeep.db, connection_id)
-    upkeep.in_slices(_Rewriting(upkeep.db, connection_id, packed).step)
+    upkeep.in_slices(_Rewriting(upkeep.db, connection_id, packed, advance).step)
 
 
-def undo(upkeep: "Upkeep", connection_id: int) -> None:
+def undo(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
     """Store the parts of a connection's checkpoints as they were.
+
+    Args:
+        upkeep: The log.
+        connection_id: Whose.
+        advance: Is told of the bytes of each part, as they were stored.
 
     Raises:
         LogError: The log cannot be written.
 
     """
-    upkeep.in_slices(_Rewriting(upkeep.db, connection_id, None).step)
+    upkeep.in_slices(_Rewriting(upkeep.db, connection_id, None, advance).step)
     with upkeep.transaction():
         upkeep.db.execute("DELETE FROM dictionaries WHERE connection_id = ?", (connection_id,))
 
@@ -162,15 +183,19 @@ class _Rewriting:
         db: The log.
         connection_id: Whose.
         packed: The form, as in ``packed``.
+        advance: Is told of the bytes of each, as they were stored.
 
     """
 
-    def __init__(self, db: sqlite3.Connection, connection_id: int, packed: int | None) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, connection_id: int, packed: int | None, advance: Advance
+    ) -> None:
         import zstandard  # noqa: PLC0415 - see PartUnpacker
 
         self._db = db
         self._id = connection_id
         self._packed = packed
+        self._advance = advance
         self._unpacker = PartUnpacker(db)
         sql = "SELECT rowid FROM checkpoint_parts WHERE connection_id = ? AND packed IS NOT ?"
         self._left = sorted(
@@ -186,14 +211,17 @@ class _Rewriting:
             return 0
         ids = [self._left.pop() for _ in range(min(amount, len(self._left)))]
         changed = []
+        done = 0
         for id_ in ids:
             for head, tail, packed in self._db.execute(_ONE, (id_, self._id)):
                 plain = (head, tail)
+                done += sum(len(value) for value in plain if value)
                 if packed is not None:
                     plain = self._unpacker.plain(self._id, packed, head, tail)
                 if not any(value is _DAMAGED for value in plain):
                     changed.append((*map(self._stored, plain), self._packed, id_))
         rewrite(self._db, "checkpoint_parts", ("head", "tail", "packed"), changed)
+        self._advance(done)
         return len(ids)
 
     def _stored(self, plain: bytes | None) -> bytes | None:

@@ -10,6 +10,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_proxy.advance import Advance, unwatched
 from acp_proxy.journal import spool
 from acp_proxy.log import schema, space
 from acp_proxy.log.gone import Pruned, unfinished
@@ -118,7 +119,12 @@ def _why_it_stays(status: str, *, waits: bool) -> str | None:
 
 
 def prune(
-    upkeep: "Upkeep", going: "Sequence[Candidate]", why: str, *, thoroughly: bool = False
+    upkeep: "Upkeep",
+    going: "Sequence[Candidate]",
+    why: str,
+    *,
+    thoroughly: bool = False,
+    advance: Advance = unwatched,
 ) -> Freed:
     """Delete connections, and what others left half deleted.
 
@@ -129,6 +135,7 @@ def prune(
         thoroughly: Whether words of theirs are to go from the full-text index in any case: takes as
             long as the index is large. Else they go now when much of the log goes, or bit by bit, when
             the index grows.
+        advance: Is told of each row that goes (``rows_to_delete``).
 
     Raises:
         LogError: The log cannot be written. What was deleted stays deleted.
@@ -137,16 +144,34 @@ def prune(
     before = upkeep.used_bytes()
     completed = [one.connection_id for one in unfinished(upkeep.db)]
     for id_ in completed:
-        _delete_rest(upkeep, id_)
+        _delete_rest(upkeep, id_, advance)
     gone = []
     for one in going:
         if _take_out(upkeep, one, why):
-            _delete_rest(upkeep, one.id)
+            _delete_rest(upkeep, one.id, advance)
             gone.append(one)
     much = sum(one.bytes for one in gone) > before // _MUCH
     if thoroughly or much or completed:
         _merge_index(upkeep)
     return Freed(gone, max(0, before - upkeep.used_bytes()), completed)
+
+
+def rows_to_delete(upkeep: "Upkeep", going: "Sequence[Candidate]") -> int:
+    """Return how many rows ``prune`` will delete; takes some hundredth of its time.
+
+    Raises:
+        LogError: The log cannot be read.
+
+    """
+    db = upkeep.db
+    with schema.explaining(upkeep.path):
+        ids = [*(one.connection_id for one in unfinished(db)), *(one.id for one in going)]
+        counts = [
+            db.execute(f"SELECT count(*) FROM {table} WHERE {_of(id_, table, key)}").fetchone()[0]
+            for table, key in _tables(db).items()
+            for id_ in ids
+        ]
+    return sum(counts)
 
 
 def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
@@ -174,23 +199,29 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
     return True
 
 
-def _delete_rest(upkeep: "Upkeep", connection_id: int) -> None:
+def _delete_rest(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
     for table, key in _tables(upkeep.db).items():
-        if table in _KEYED_BY_FRAME:
-            first, last = frame_range(connection_id)
-            where = f"{key} BETWEEN {first} AND {last}"
-        else:
-            where = f"connection_id = {connection_id}"
+        where = _of(connection_id, table, key)
         sql = f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {where} LIMIT ?)"
 
         def step(amount: int, sql: str = sql) -> int:
-            return upkeep.db.execute(sql, (amount,)).rowcount
+            gone = upkeep.db.execute(sql, (amount,)).rowcount
+            advance(gone)
+            return gone
 
         upkeep.in_slices(step)
     with upkeep.transaction():
         upkeep.db.execute(
             "UPDATE pruned SET finished = 1 WHERE connection_id = ?", (connection_id,)
         )
+
+
+def _of(connection_id: int, table: str, key: str) -> str:
+    """Return the condition of a connection's rows in a table with this key."""
+    if table in _KEYED_BY_FRAME:
+        first, last = frame_range(connection_id)
+        return f"{key} BETWEEN {first} AND {last}"
+    return f"connection_id = {connection_id}"
 
 
 def _tables(db: "sqlite3.Connection") -> dict[str, str]:

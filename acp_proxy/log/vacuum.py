@@ -8,6 +8,7 @@ incremental once gives pages back a slice at a time instead.
 import os
 from typing import Final, NamedTuple
 
+from acp_proxy.advance import Advance, unwatched
 from acp_proxy.log import schema
 from acp_proxy.log.schema import LogLockedError, LogUnavailableError
 from acp_proxy.log.upkeep import Upkeep
@@ -34,12 +35,15 @@ class Vacuumed(NamedTuple):
     waits: bool
 
 
-def vacuum(upkeep: Upkeep, *, make_incremental: bool = False) -> Vacuumed:
+def vacuum(
+    upkeep: Upkeep, *, make_incremental: bool = False, advance: Advance = unwatched
+) -> Vacuumed:
     """Give the free space of a log back.
 
     Args:
         upkeep: The log.
         make_incremental: Whether the log is to be one that gives pages back in slices from now on.
+        advance: Is told of the bytes given back, where that is done in slices.
 
     Raises:
         LogLockedError: Somebody else writes for longer than one wants to wait.
@@ -49,7 +53,7 @@ def vacuum(upkeep: Upkeep, *, make_incremental: bool = False) -> Vacuumed:
     """
     path = upkeep.path
     before = schema.bytes_on_disk(path)
-    in_slices = give_back_in_slices(upkeep)
+    in_slices = give_back_in_slices(upkeep, advance)
     if not in_slices:
         _check_room(path, upkeep.used_bytes())
         _make_anew(upkeep, make_incremental)
@@ -58,27 +62,43 @@ def vacuum(upkeep: Upkeep, *, make_incremental: bool = False) -> Vacuumed:
     return Vacuumed(before, schema.bytes_on_disk(path), in_slices, bool(is_busy))
 
 
-def give_back_in_slices(upkeep: Upkeep) -> bool:
+def give_back_in_slices(upkeep: Upkeep, advance: Advance = unwatched) -> bool:
     """Give free pages back if the log is an incremental one; tell whether it is.
+
+    Args:
+        upkeep: The log.
+        advance: Is told of the bytes given back.
 
     Raises:
         LogError: The log cannot be written.
 
     """
+    if found := is_incremental(upkeep):
+        upkeep.in_slices(lambda pages: _give_back(upkeep, pages, advance))
+    return found
+
+
+def is_incremental(upkeep: Upkeep) -> bool:
+    """Tell whether a log gives its free pages back in slices.
+
+    Raises:
+        LogError: The log cannot be read.
+
+    """
     with schema.explaining(upkeep.path):
         [(mode,)] = upkeep.db.execute("PRAGMA auto_vacuum")
-    if mode == _INCREMENTAL:
-        upkeep.in_slices(lambda pages: _give_back(upkeep, pages))
     return bool(mode == _INCREMENTAL)
 
 
-def _give_back(upkeep: Upkeep, pages: int) -> int:
+def _give_back(upkeep: Upkeep, pages: int, advance: Advance) -> int:
     before = upkeep.free_bytes()
     for _ in range(
         pages if before else 0
     ):  # one by one: sqlite3 takes but the first step of a pragma
         upkeep.db.execute("PRAGMA incremental_vacuum(1)").fetchall()
-    return before - upkeep.free_bytes()
+    given = before - upkeep.free_bytes()
+    advance(given)
+    return given
 
 
 def _make_anew(upkeep: Upkeep, make_incremental: bool) -> None:

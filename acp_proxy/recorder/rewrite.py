@@ -4,6 +4,7 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import ENDED, STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
@@ -99,8 +100,13 @@ def _times(columns: dict[str, Any], first: ImportedFrame, last: ImportedFrame) -
     return {name: value for name, value in found.items() if columns.get(name) is None}
 
 
-def reindex(log: str, connection_id: int) -> None:
+def reindex(log: str, connection_id: int, advance: Advance = unwatched) -> None:
     """Rebuild from its frames what the log holds of a connection: its messages and its state.
+
+    Args:
+        log: Path of the log.
+        connection_id: Whose.
+        advance: Is told of each frame.
 
     Raises:
         LogError: The log cannot be written.
@@ -112,7 +118,7 @@ def reindex(log: str, connection_id: int) -> None:
         entries: list[tuple[Any, ...]] = []
         size = 0
         # As they were: a reader sees no open transaction. Damaged ones too: the rest is mended.
-        for row in reader.frames(connection_id, checked=False):
+        for row in counted(reader.frames(connection_id, checked=False), advance):
             if row.seq > follower.index.seq + 1:  # what is missing keeps its numbers
                 follower.skip_to(row.seq - 1)
             frame = Frame(row.offset, row.raw or b"", row.size)

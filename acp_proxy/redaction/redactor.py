@@ -90,15 +90,18 @@ class Redactor:
         self._count(edits)
         return literals.apply(text, edits).encode(encoding, "surrogateescape")
 
-    def learn(self, frames: "Callable[[], Iterable[tuple[int, str, bytes]]]") -> None:
+    def learn(self, frames: "Callable[[], Iterable[tuple[int, str, bytes]]]") -> int:
         """Read a connection to know its secrets, also those in pieces, before blanking.
 
         Args:
             frames: Gives the connection's frames from the first on, as seq, stream and bytes;
                 called a second time when a secret became known that may have come before in pieces.
 
+        Returns:
+            How often they were read: once or twice.
+
         """
-        for _ in range(2):
+        for times in (1, 2):
             before = len(self._known)
             suspects: set[int] = set()
             pieces = joins.Joins(self._parts)
@@ -112,7 +115,8 @@ class Redactor:
             self._cuts = pieces.close()
             if len(self._known) == before:
                 self._suspects = suspects
-                break
+                return times
+        return 2
 
     def _walk(self, cuts: "joins.FrameCuts | None" = None) -> Walk:
         return Walk(self._known, cuts)

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.views.jsonlines import rfc3339
 from acp_proxy.views.transcript.entries import Entry, Words, joined
 from acp_proxy.views.transcript.gathering import OPENING
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.state.fold import State
     from acp_proxy.state.sessions import Session
-    from acp_proxy.state.terminals import Terminal
     from acp_proxy.views.transcript.gathering import Gatherer
     from acp_proxy.views.transcript.shelving import Values
     from acp_proxy.views.transcript.source import Redactor, Source
@@ -47,6 +47,7 @@ class Timeline:
     Attributes:
         blanked: How many values were blanked so far.
         not_shown: How many messages of which sort have no entry; whole when all was read.
+        advance: Is told of each mark (``marks``) that chapters went by.
 
     """
 
@@ -61,6 +62,7 @@ class Timeline:
     ) -> None:
         self.blanked = 0
         self.not_shown: Counter[str] = Counter()
+        self.advance: Advance = unwatched
         self._source, self._gatherer, self._state = source, gatherer, state
         self._words = Words(source, values)
         self._redactor = redactor
@@ -70,6 +72,10 @@ class Timeline:
     def leave_out_thoughts(self) -> None:
         """Tell no thoughts; they count as not shown."""
         self._with_thoughts = False
+
+    def marks(self) -> int:
+        """Return how many marks chapters will go by: about as many as there are entries."""
+        return sum(len(section.marks) for _, section in self._wanted())
 
     def facts(self, row: "ConnectionRow", at: int) -> Entry:
         """Return the facts of the connection: what differs when a log is imported elsewhere."""
@@ -112,7 +118,7 @@ class Timeline:
             telling = _Telling(self._words, self._source, section, session, self._blank)
             telling.is_alone = self._session is not None
             telling.with_thoughts = self._with_thoughts
-            yield Chapter(self._head(section, session), telling.entries())
+            yield Chapter(self._head(section, session), telling.entries(self.advance))
             shown += telling.shown + sum(section.hidden.values())
             self.not_shown += section.hidden
             if telling.thoughts:
@@ -183,10 +189,10 @@ class _Telling:
         self._open_prompts: set[int | None] = set()
         self._prompts: dict[int, Mark] = {}  # v2 prompts, by the mark of their message
 
-    def entries(self) -> "Iterator[Entry]":
+    def entries(self, advance: Advance) -> "Iterator[Entry]":
         """Yield the entries in order."""
         self._prepare()
-        for index in range(len(self._section.marks)):
+        for index in counted(range(len(self._section.marks)), advance):
             mark = self._section.marks[index]
             if mark.kind is Kind.GONE or index in self._inside:
                 continue
@@ -320,17 +326,13 @@ class _Telling:
 
     def _tool_call(self, session: "Session", mark: Mark) -> Entry:
         shown = self._shows.get(mark.thing, [])
-        terminals = (self._terminal_of(session, one) for one in shown)
+        terminals = (session.terminals[one.thing] for one in shown)
         ended = mark.last or None
         told = self._words.tool_call(session, session.tool_calls[mark.thing], ended, terminals)
         return {**told, "inside": sum(one.messages for one in shown)}
 
-    @staticmethod
-    def _terminal_of(session: "Session", mark: Mark) -> "Terminal":
-        return session.terminals[mark.thing]
-
     def _terminal(self, session: "Session", mark: Mark) -> Entry:
-        return self._words.terminal(session, self._terminal_of(session, mark))
+        return self._words.terminal(session, session.terminals[mark.thing])
 
     def _permission(self, session: "Session", mark: Mark) -> Entry:
         return self._words.permission(session.permissions[mark.thing], session.tool_calls)

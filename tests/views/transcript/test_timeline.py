@@ -22,6 +22,7 @@ from tests.cli.commands import invoke
 from tests.cli.conversations import put, request, result, update
 from tests.cli.test_transcript import CONVERSATIONS
 from tests.cli.transcripts import assert_accounted, assert_harmless, imported, tell, told
+from tests.log.long import put_long
 
 _NEVER = 1 << 60
 
@@ -60,20 +61,39 @@ class Messages:
         return self._recording.times("latest", seqs)
 
 
+def timeline_of(recording: Recording, shelf: Shelf, due: int) -> Timeline:
+    """Return the timeline of a log's connection."""
+    gatherer, values, state = Gatherer(), Values(shelf, due), State()
+    rows = recording.messages(raw=0)
+    for state, events in recording.steps():
+        message = next(rows, None)
+        if message is not None:
+            gatherer.add(message, state, events)
+            values.note(state, message.size)
+    values.finish()
+    return Timeline(Messages(recording), gatherer, state, values, NothingBlanked())
+
+
 def written(log: Path, due: int) -> tuple[str, int]:
     """Return the JSON of a log's connection, and how often something was put on the shelf."""
     with open_recording(log) as recording:
         row, shelf = recording.connection(), Shelf()
-        gatherer, values, state = Gatherer(), Values(shelf, due), State()
-        rows = recording.messages(raw=0)
-        for state, events in recording.steps():
-            message = next(rows, None)
-            if message is not None:
-                gatherer.add(message, state, events)
-                values.note(state, message.size)
-        values.finish()
-        timeline = Timeline(Messages(recording), gatherer, state, values, NothingBlanked())
+        timeline = timeline_of(recording, shelf, due)
         return "".join(JSONWriter().pieces(timeline, row, row.messages)), shelf.kept
+
+
+def test_telling_it_tells_of_each_mark(tmp_path: Path) -> None:
+    put_long(tmp_path / "log.db", 20_000)
+    amounts: list[int] = []
+    with open_recording(tmp_path / "log.db") as recording:
+        row = recording.connection()
+        timeline = timeline_of(recording, Shelf(), _NEVER)
+        timeline.advance = amounts.append
+        text = "".join(JSONWriter().pieces(timeline, row, row.messages))
+
+    assert len(amounts) > 3
+    assert sum(amounts) == timeline.marks()
+    assert timeline.marks() >= len(json.loads(text)["sessions"][-1]["entries"]) > 500
 
 
 @pytest.mark.parametrize("name", ["v1", "v2", "04", "05", "06", "07"])
