@@ -41,7 +41,7 @@ class Shell:
 
     def __init__(self, name: str, folder: Path, log: Path, *, path: str = "") -> None:
         if shutil.which(name) is None:
-            pytest.skip("acp-proxy is not installed")
+            pytest.skip(f"{name} is not installed")
         self.name = name
         self._count = 0
         self._out = folder / "out"

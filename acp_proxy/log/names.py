@@ -4,6 +4,7 @@ What is told of each is for people and comes as the peers sent it: make it harml
 """
 
 import sqlite3
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.log import schema
@@ -16,28 +17,36 @@ if TYPE_CHECKING:
 MOST = 50
 """So many names are told at once, the newest."""
 _RECENT = 20_000  # so many messages are looked through for words: 10 ms
+_PATIENCE_S = 1.0  # then a question is given up: a cold disk must not hold up a prompt
+_STEPS = 1000  # of SQLite's machine, between looks at the clock
 _LONGEST_SEQ = 10  # digits; a seq has 32 bits
 
-# Value, and what is told of it; :begin is how the value has to begin.
-_NEWEST = {
-    "sessions": "SELECT session_id, coalesce(title, cwd) FROM sessions {where} "
-    "ORDER BY last_seq DESC",
-    "tool_calls": "SELECT tool_call_id, status || coalesce(': ' || coalesce(title, name), '') "
-    "FROM tool_calls {where} ORDER BY last_seq DESC",
-    "terminals": "SELECT terminal_id, CASE WHEN exited THEN coalesce('exit ' || exit_code, signal, "
-    "'ended') ELSE 'running' END || coalesce(': ' || command, '') FROM terminals {where} "
-    "ORDER BY last_seq DESC",
-    "statuses": "SELECT status, NULL FROM tool_calls {where} GROUP BY status",
-    "kinds": "SELECT kind, NULL FROM tool_calls {where} GROUP BY kind",
-    "methods": "SELECT method, NULL FROM recent {where} GROUP BY method",
-    "updates": "SELECT session_update, NULL FROM recent {where} GROUP BY session_update",
+_EXITED = "CASE WHEN exited THEN coalesce('exit ' || exit_code, signal, 'ended') ELSE 'running' END"
+# Of each kind: the value, what is told of it, the table, and the column that tells the newest.
+_KINDS = {
+    "sessions": ("session_id", "coalesce(title, cwd)", "sessions", "last_seq"),
+    "tool_calls": (
+        "tool_call_id",
+        "status || coalesce(': ' || coalesce(title, name), '')",
+        "tool_calls",
+        "last_seq",
+    ),
+    "terminals": (
+        "terminal_id",
+        _EXITED + " || coalesce(': ' || command, '')",
+        "terminals",
+        "last_seq",
+    ),
+    "statuses": ("status", "NULL", "tool_calls", "last_seq"),
+    "kinds": ("kind", "NULL", "tool_calls", "last_seq"),
+    "methods": ("method", "NULL", "recent", "seq"),
+    "updates": ("session_update", "NULL", "recent", "seq"),
 }
-_VALUES = {name: sql.split()[1].rstrip(",") for name, sql in _NEWEST.items()}
-_WHERE = "WHERE connection_id = :connection AND substr({value}, 1, length(:begin)) = :begin"
 _RECENTLY = (
-    "WITH recent AS (SELECT connection_id, method, session_update FROM messages WHERE connection_id = :connection "
-    f"ORDER BY seq DESC LIMIT {_RECENT}) "
+    "WITH recent AS (SELECT connection_id, seq, method, session_update FROM messages "
+    f"WHERE connection_id = :connection ORDER BY seq DESC LIMIT {_RECENT}) "
 )
+_BEGINNING = "WHERE connection_id = :connection AND substr({value}, 1, length(:begin)) = :begin"
 
 
 class Name(NamedTuple):
@@ -51,19 +60,21 @@ class Names(OpenedLog):
     """A log opened to complete what is in it.
 
     Raises:
-        LogError: From every method: it cannot be read now.
+        LogError: From every method: it cannot be read now, or not in time.
         QueryError: There is no such connection.
 
     """
 
     def __init__(self, path: str) -> None:
         super().__init__(path, schema.open_without_trace)
+        give_up = time.monotonic() + _PATIENCE_S
+        self._db.set_progress_handler(lambda: time.monotonic() > give_up, _STEPS)
 
     def labels(self, begin: str) -> "Iterator[Name]":
         """Yield the labels of connections that begin so, newest first."""
         sql = (
-            "SELECT label, NULL FROM connections WHERE substr(label, 1, length(:begin)) = :begin "
-            "GROUP BY label ORDER BY max(added_ns) DESC"
+            "SELECT label, NULL, max(added_ns) FROM connections "
+            "WHERE substr(label, 1, length(:begin)) = :begin GROUP BY label ORDER BY 3 DESC"
         )
         yield from self._names(sql, begin=begin)
 
@@ -77,10 +88,14 @@ class Names(OpenedLog):
             begin: How they begin.
 
         """
-        sql = _NEWEST[what].format(where=_WHERE.format(value=_VALUES[what]))
+        value, about, table, newest = _KINDS[what]
+        sql = (
+            f"SELECT {value}, {about}, max({newest}) FROM {table} {_BEGINNING.format(value=value)} "
+            f"GROUP BY {value} ORDER BY 3 DESC"
+        )
         id_ = self.connection(connection).id
         yield from self._names(
-            (_RECENTLY if " recent " in sql else "") + sql, connection=id_, begin=begin
+            f"{_RECENTLY if table == 'recent' else ''}{sql}", connection=id_, begin=begin
         )
 
     def messages(self, connection: str, begin: str) -> "Iterator[Name]":
@@ -91,7 +106,7 @@ class Names(OpenedLog):
         id_ = self.connection(connection).id
         yield from self._names(
             "SELECT seq, 'permission ' || status || coalesce(': ' || title, '') FROM permissions "
-            f"{_WHERE.format(value='seq')} ORDER BY seq DESC",
+            f"{_BEGINNING.format(value='seq')} ORDER BY seq DESC",
             connection=id_,
             begin=begin,
         )
@@ -109,7 +124,7 @@ class Names(OpenedLog):
     def _names(self, sql: str, **values: object) -> "Iterator[Name]":
         with schema.reading(self.path):
             try:
-                for value, about in self._db.execute(f"{sql} LIMIT {MOST}", values):
+                for value, about, *_ in self._db.execute(f"{sql} LIMIT {MOST}", values):
                     yield Name(str(value), str(about or ""))
             except sqlite3.OperationalError as error:
                 if not str(error).startswith("no such table"):  # a log of before that step

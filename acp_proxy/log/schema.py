@@ -112,7 +112,8 @@ def open_for_reading(path: str) -> sqlite3.Connection:
 def open_without_trace(path: str) -> sqlite3.Connection:
     """Return a connection that can only read, waits for nobody, and makes no file beside the log.
 
-    What stands in a ``-wal`` that nobody has opened is not seen.
+    What stands in a ``-wal`` that nobody has opened is not seen. Where somebody begins to write
+    just then, what is read may be torn: fit for what only proposes, not for what answers.
 
     Raises:
         LogError: There is no log, or it cannot be read now.

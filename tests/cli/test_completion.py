@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_proxy.errors import LogError
+from acp_proxy.log import names
 from acp_proxy.log.names import MOST
 from tests.cli.commands import invoke
 from tests.cli.conversations import V1, V2, put, update
@@ -101,6 +103,17 @@ def test_the_newest_are_offered_and_older_ones_when_they_are_begun(tmp_path: Pat
 
     assert list(offered("tool-call 1 ", log)) == [f"call-{199 - at:03}" for at in range(MOST)]
     assert list(offered("tool-call 1 call-00", log)) == [f"call-00{9 - at}" for at in range(10)]
+
+
+def test_a_question_is_given_up_when_it_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = [("agent", update("tool_call", toolCallId=f"{at}", title="x")) for at in range(400)]
+    log = put(tmp_path / "log.db", [*V1[:5], *calls])
+    monkeypatch.setattr(names, "_PATIENCE_S", -1)
+
+    with names.Names(str(log)) as opened, pytest.raises(LogError, match="interrupted"):
+        list(opened.of("tool_calls", "1", ""))
 
 
 def test_labels_are_offered_newest_first(log: Path, tmp_path: Path) -> None:

@@ -34,6 +34,15 @@ IDS = {
     "\\{": "{a,b}",
     "br": "br[ab]?",
     "par": "par(1)",
+    "'=": "=ls",
+    "nbsp": "nbsp\u00a0\u3000x ",
+    "漢": "漢字",
+    "cir": "cir^cum^flex",
+    "\\%": "%1",
+    "at": "at@host",
+    "com": "com,ma",
+    "\\!": "!-1",
+    "\\`": "`touch pwned`",
 }
 _LEFT_OUT = ("--session", "-x", "new\nline", "escape\x1b[2J", "tab\tbed", "", "turn\u202eround")
 _TITLE = "Title \x1b]0;pwned\x07 of: $(touch pwned) `touch pwned` %F{red}%B"

@@ -45,7 +45,7 @@ def _completer(tell: "Teller") -> "Completer":
                     if len(found) == MOST:
                         break
         except AcpProxyError:
-            return []
+            pass  # what was found by then is better than nothing
         return list(found.values())
 
     return complete

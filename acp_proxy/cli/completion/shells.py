@@ -94,7 +94,10 @@ class _Shell(ShellComplete):
             typed: The word as it is now, as it was typed.
 
         """
-        text = self.plain_text(item, joined, typed) if item.type == "plain" else item.value
+        text: str | None = item.value
+        if item.type == "plain":
+            begins = (joined + item.value).startswith(unquote(typed))  # click has a view of its own
+            text = self.plain_text(item, joined, typed) if begins else None
         return f"{item.type}\n{text}\n" if text is not None else ""
 
     def plain_text(self, item: "Item", joined: str, typed: str) -> str | None:
@@ -132,8 +135,7 @@ class _Bash(_Shell):
         if replaced is None:
             return None
         start, quote = replaced
-        kept, whole = unquote(typed[:start]), joined + item.value
-        return _quoted(whole[len(kept) :], quote) if whole.startswith(kept) else None
+        return _quoted((joined + item.value)[len(unquote(typed[:start])) :], quote)
 
 
 def _replaced(typed: str, breaks: str) -> tuple[int, str] | None:
