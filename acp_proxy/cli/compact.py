@@ -111,7 +111,8 @@ def _work(path: str, done: "Compacted", *, vacuum: bool) -> "Compacted":
     ids = [one.id for one in done.choice.going]
     with Upkeep(path) as upkeep:
         before = upkeep.used_bytes()
-        total = compaction.bytes_to_do(upkeep, ids, undo=done.undo)
+        with progress("counting"):
+            total = compaction.bytes_to_do(upkeep, ids, undo=done.undo)
         with progress("undoing" if done.undo else "compacting", total, "B") as advance:
             for id_ in ids:
                 change(upkeep, id_, advance)

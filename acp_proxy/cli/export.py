@@ -8,13 +8,7 @@ import click
 
 from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
-from acp_proxy.cli.options import (
-    connection_argument,
-    log_option,
-    opened,
-    redaction_rules,
-    write_bytes,
-)
+from acp_proxy.cli.options import connection_argument, log_option, opened, redactor_of, write_bytes
 from acp_proxy.cli.progress import is_kept, progress
 from acp_proxy.log.rows import STREAMS
 
@@ -91,9 +85,7 @@ def _write_blanked(recording: "Recording", number: int, output: str | None) -> N
     from acp_proxy.views.jsonlines import frame_line, header_line, redacted_header
     from acp_proxy.views.units import count
 
-    frames = recording.connection(number).frames
-    with progress("redacting", 2 * frames, " frames") as advance:
-        redactor = recording.redactor(number, redaction_rules(), advance=advance)
+    redactor = redactor_of(recording, number)
     row = recording.connection(number)
     header = redactor.redact_frame("client", header_line(row).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done

@@ -218,7 +218,7 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
         todo = [row for row in rows if row.status != "running"]
         done = [row.id for row in todo]
         if connection is None:
-            with progress("search"):
+            with progress("search index"):
                 rebuild_search(recording.path)
         with progress("reindexing", sum(row.frames for row in todo), " frames") as advance:
             for id_ in done:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.progress import progress
 from acp_proxy.errors import AcpProxyError
 from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from acp_proxy.events.event import Event
     from acp_proxy.log.rows import ConnectionRow
     from acp_proxy.log.tables import Tables
-    from acp_proxy.redaction.rules import Rules
+    from acp_proxy.redaction.redactor import Redactor
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
@@ -114,14 +115,6 @@ def _warning_of_losses(recording: Recording) -> "Iterator[None]":
             click.echo(f"acp-proxy: {visible(loss)}", err=True)
 
 
-def redaction_rules() -> "Rules":
-    """Return what the settings want blanked beside what always is."""
-    from acp_proxy.redaction.rules import Rules
-
-    with failing_plainly():
-        return Rules(**load().rules)
-
-
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
     for journal in waiting:
@@ -169,6 +162,17 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
     if at is None:
         return recording.connection(connection).messages
     return recording.resolve(connection, at)
+
+
+def redactor_of(recording: Recording, connection: int) -> "Redactor":
+    """Return what blanks a connection's secrets, as the settings want; show how far reading it is."""
+    from acp_proxy.redaction.rules import Rules
+
+    with failing_plainly():
+        rules = Rules(**load().rules)
+    frames = recording.connection(connection).frames
+    with progress("redacting", 2 * frames, " frames") as advance:
+        return recording.redactor(connection, rules, advance=advance)
 
 
 def echo_table(text: str) -> None:

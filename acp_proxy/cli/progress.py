@@ -38,7 +38,7 @@ def progress(
     """In this context, show how far work is; give what it has to tell that to.
 
     Args:
-        label: What is done; ours, and short: a terminal of 40 columns has room for 10.
+        label: What is done; ours, and short: beside amounts a terminal of 40 columns has room for 10.
         total: How much there is to do; None: not known.
         unit: What is counted, with a space before a word: ``" frames"``, ``"B"``. Without, only the
             time that the work takes is shown.
@@ -65,9 +65,9 @@ def is_kept(output: str | None) -> bool:
 
     """
     try:
-        if output in (None, "-"):
+        if output is None or output == "-":
             return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-        return not stat.S_ISCHR(os.stat(output or "").st_mode)
+        return not stat.S_ISCHR(os.stat(output).st_mode)
     except OSError:  # it is not there yet
         return True
 
@@ -81,9 +81,9 @@ def _can_be_shown() -> bool:
 
 
 class _Bar:
-    """A bar, drawn by a thread of its own: work may be busy in SQLite for long.
+    """A bar, drawn by a thread of its own, which looks at a number now and then.
 
-    Nobody waits for the thread: it only looks at a number now and then.
+    Work may be busy in SQLite for long, and need not look at a clock.
     """
 
     def __init__(self, label: str, total: int | None, unit: str) -> None:

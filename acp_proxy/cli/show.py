@@ -12,7 +12,7 @@ from acp_proxy.cli.options import (
     log_option,
     only_one,
     opened,
-    redaction_rules,
+    redactor_of,
     write_bytes,
 )
 
@@ -48,7 +48,7 @@ def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_jso
     with opened(log) as recording:
         row = recording.message(connection, seq)
         if share:
-            redactor = recording.redactor(row.connection_id, redaction_rules())
+            redactor = redactor_of(recording, row.connection_id)
             pieces = _blanked(redactor, recording, row)
         else:
             redactor, pieces = None, recording.message_bytes(row)

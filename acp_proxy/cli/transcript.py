@@ -18,7 +18,7 @@ from acp_proxy.cli.options import (
     last_seq,
     log_option,
     opened,
-    redaction_rules,
+    redactor_of,
     session_option,
     write_bytes,
 )
@@ -134,7 +134,9 @@ def _timeline(
             f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
         )
     messages = _Messages(recording, row.id)
-    return Timeline(messages, gatherer, state, values, _redactor(recording, row, is_raw), session)
+    return Timeline(
+        messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
+    )
 
 
 def _has_ended(row: "ConnectionRow") -> bool:
@@ -143,14 +145,11 @@ def _has_ended(row: "ConnectionRow") -> bool:
     return row.status in ENDED or (row.status == "imported" and facts.get("status") in ENDED)
 
 
-def _redactor(recording: "Recording", row: "ConnectionRow", is_raw: bool) -> "Redactor":
+def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":
     """Return what blanks secrets; it reads the whole connection to know them."""
     from acp_proxy.views.transcript.source import NothingBlanked
 
-    if is_raw:
-        return NothingBlanked()
-    with progress("redacting", 2 * row.frames, " frames") as advance:
-        return recording.redactor(row.id, redaction_rules(), advance=advance)
+    return NothingBlanked() if is_raw else redactor_of(recording, connection)
 
 
 class _Shelf:
