@@ -26,7 +26,6 @@ _acp_proxy_completion() {
                         COMPREPLY+=("$text")
                     done < <(compgen -A command -- "$2" | sort -u)
                 fi
-                return
                 ;;
         esac
     done < <(COMP_WORDS=${COMP_LINE:0:COMP_POINT} COMP_WORDBREAKS=$COMP_WORDBREAKS \

@@ -12,7 +12,7 @@ _acp_proxy_completion() {
         case $kind in
             plain) items+=("$text") ;;
             file) compset -P '*='; _files; return ;;
-            command) shift $((CURRENT - 1 - text)) words; CURRENT=$((text + 1)); _normal; return ;;
+            command) shift $((CURRENT - 1 - text)) words; CURRENT=$((text + 1)); _normal ;;
         esac
     done
     (( $#items )) && _describe -V acp-proxy items

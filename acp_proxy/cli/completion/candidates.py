@@ -114,8 +114,25 @@ def path_name(ctx: "click.Context", param: "click.Parameter", incomplete: str) -
 
 
 def wrapped_command(ctx: "click.Context", param: "click.Parameter", incomplete: str) -> "Items":
-    """Leave it to the shell to complete a program."""
-    return [CompletionItem("0", type="command")]
+    """Offer agents' short names, and leave it to the shell to complete a program."""
+    from acp_proxy.agents import KNOWN, choose
+    from acp_proxy.cli.completion.shells import split
+    from acp_proxy.settings import load_leniently
+
+    program = CompletionItem("0", type="command")
+    if "--" in split(os.environ.get("COMP_WORDS", ""))[0]:  # then it is a command, verbatim
+        return [program]
+    own = load_leniently()[0].agents
+    names = [name for name in dict.fromkeys([*own, *KNOWN]) if name.startswith(incomplete)]
+    choices = {name: choose(name, own) for name in names}
+    return [
+        program,
+        *(
+            CompletionItem(name, help=KNOWN[name].title if name not in own else None)
+            for name, choice in choices.items()
+            if choice is not None and choice.found
+        ),
+    ]
 
 
 connections = _completer(_connections)
