@@ -20,18 +20,20 @@ from tests.harness import PROXY, environment
 _BREAKS = " \t\n\"'><=;|&(:"
 
 
-def ask(line: str, log: Path, shell: str = "fish") -> subprocess.CompletedProcess[str]:
+def ask(
+    line: str, log: Path, shell: str = "fish", **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Ask as a script does what fits at the end of a line."""
     env = environment(
         ACP_PROXY_LOG=str(log), COMP_WORDS=f"acp-proxy {line}", COMP_WORDBREAKS=_BREAKS,
-        _ACP_PROXY_COMPLETE=f"{shell}_complete",
+        _ACP_PROXY_COMPLETE=f"{shell}_complete", **variables,
     )  # fmt: skip
     return subprocess.run([PROXY], env=env, check=False, capture_output=True, text=True, timeout=60)
 
 
-def offered(line: str, log: Path, shell: str = "fish") -> dict[str, str]:
+def offered(line: str, log: Path, shell: str = "fish", **variables: str) -> dict[str, str]:
     """Return the values that are offered with what is told of them, in their order."""
-    done = ask(line, log, shell)
+    done = ask(line, log, shell, **variables)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     pairs = [text.partition("\t") for kind, text in zip(lines[::2], lines[1::2], strict=False)]
@@ -225,6 +227,24 @@ def test_what_is_in_the_write_ahead_log_is_offered_too(tmp_path: Path) -> None:
         put(log, V2)
 
         assert list(offered("messages ", log)) == ["latest", "2", "1"]
+
+
+def test_short_names_of_agents_are_offered_where_run_takes_them(log: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[agents]\nmine = "/bin/cat"\nmissing = "no-such-program"\n')
+    goose = tmp_path / "goose"
+    goose.touch(mode=0o755)
+    settings = {"ACP_PROXY_CONFIG": str(config), "PATH": f"{tmp_path}:/bin"}
+
+    found = offered("run ", log, **settings)
+
+    assert list(found)[:2] == ["0", "mine"]  # the first lets the shell complete programs too
+    assert found["goose"] == "goose"
+    assert "missing" not in found
+    assert list(offered("run go", log, **settings)) == ["0", "goose"]
+    assert list(offered("run -- go", log, **settings)) == ["0"]
+    config.write_text("x =")
+    assert "goose" in offered("run ", log, **settings)
 
 
 def test_a_question_that_makes_no_sense_gets_no_answer_and_no_message(log: Path) -> None:
