@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _CHECKED_WHOLE = 256 << 20
 """SQLite looks through a log of so many bytes in a second or two; larger ones are left to verify."""
 _SAVE = "copy it and acp-proxy export what can be read; then begin a new one with --log"
-_LOST = "its journal was deleted or cannot be read; what came before is in the log"
+_LOST = (
+    "its journal was deleted or cannot be read; what came before is in the log until you prune it"
+)
 _TIGHT = 100 << 20
 _LOW = 1 << 30
 

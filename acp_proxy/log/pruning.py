@@ -7,6 +7,7 @@ belongs to it goes in slices afterwards. Whoever was killed in between left a ro
 """
 
 import contextlib
+import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,8 +93,8 @@ def chosen(
 def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
     shares = space.shares(db)
     rows = db.execute(
-        "SELECT status, id, uuid, added_ns, max(added_ns, coalesce(ended_ns, 0)), frames, messages "
-        "FROM connections"
+        "SELECT status, host, proxy_pid, id, uuid, added_ns, max(added_ns, coalesce(ended_ns, 0)), "
+        "frames, messages FROM connections"
     ).fetchall()
     # Asked after the log: a journal that has gone by now was in the log, all of it, before.
     waiting = {spool.uuid_of(journal) for journal in spool.waiting(path)}
@@ -106,16 +107,33 @@ def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
             frames,
             messages,
             shares.get(id_, 0),
-            _why_it_stays(status, waits=uuid in waiting),
+            _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid)),
+            status,
         )
-        for status, id_, uuid, added_ns, last_ns, frames, messages in rows
+        for status, host, pid, id_, uuid, added_ns, last_ns, frames, messages in rows
     ]
 
 
-def _why_it_stays(status: str, *, waits: bool) -> str | None:
-    if status == "running":
+def _why_it_stays(status: str, *, waits: bool, is_lost: bool) -> str | None:
+    if status == "running" and (waits or not is_lost):
         return "it is running"
     return "its journal waits to be recorded" if waits else None
+
+
+def _is_lost(host: object, proxy_pid: object) -> bool:
+    """Tell whether a proxy is sure to have ended: it ran on this machine, and nothing has its pid.
+
+    Where its journal is gone too, nobody will ever tell the end of its connection.
+    """
+    if host != os.uname().nodename or not isinstance(proxy_pid, int) or proxy_pid <= 0:
+        return False
+    try:
+        os.kill(proxy_pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # somebody else's process
+        pass
+    return False
 
 
 def prune(
@@ -130,7 +148,7 @@ def prune(
 
     Args:
         upkeep: The log.
-        going: Which. One that runs by now stays.
+        going: Which. One that stands otherwise by now stays.
         why: Who wants it, for ``pruned``.
         thoroughly: Whether words of theirs are to go from the full-text index in any case: takes as
             long as the index is large. Else they go now when much of the log goes, or bit by bit, when
@@ -175,11 +193,11 @@ def rows_to_delete(upkeep: "Upkeep", going: "Sequence[Candidate]") -> int:
 
 
 def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
-    """Take a connection's row out, unless it runs or has gone by now."""
+    """Take a connection's row out, unless it has gone by now, or stands otherwise than it did."""
     with upkeep.transaction():
         cursor = upkeep.db.execute(
-            "DELETE FROM connections WHERE id = ? AND uuid = ? AND status <> 'running'",
-            (one.id, one.uuid),
+            "DELETE FROM connections WHERE id = ? AND uuid = ? AND status = ?",
+            (one.id, one.uuid, one.status),
         )
         if cursor.rowcount == 0:
             return False

@@ -43,6 +43,7 @@ class Candidate(NamedTuple):
         messages: How many it has.
         bytes: What it takes in the file, about.
         stays: Why it may not go, None when it may.
+        status: How it stands.
 
     """
 
@@ -54,6 +55,7 @@ class Candidate(NamedTuple):
     messages: int
     bytes: int
     stays: str | None
+    status: str = ""
 
 
 class Choice(NamedTuple):

@@ -1,5 +1,6 @@
 """Deleting connections: all of one goes, nothing of another, whoever is killed or reads meanwhile."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from acp_proxy.recording import open_recording
 from tests.cli.commands import invoke
 from tests.log.killing import kill_at, points
 from tests.log.long import ask, put_long, rows_of
+
+NO_PID = 2**22 + 7
+"""More than Linux ever gives to a process."""
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +131,45 @@ def test_what_runs_stays_even_when_it_began_meanwhile(log: Path) -> None:
 
     assert [one.id for one in freed.gone] == [1, 3]
     assert [one.stays for one in pruning.survey(str(log)).candidates] == ["it is running"]
+
+
+@pytest.mark.parametrize(
+    ("host", "pid", "stays"),
+    [
+        (os.uname().nodename, NO_PID, None),
+        (os.uname().nodename, os.getpid(), "it is running"),
+        (os.uname().nodename, 1, "it is running"),
+        (os.uname().nodename, None, "it is running"),
+        ("elsewhere", NO_PID, "it is running"),
+        (None, NO_PID, "it is running"),
+    ],
+)
+def test_what_nobody_will_ever_end_may_go(
+    log: Path, host: str | None, pid: int | None, stays: str | None
+) -> None:
+    with closing(sqlite3.connect(log)) as db:
+        told = "status = 'running', host = ?, proxy_pid = ?, crc = NULL WHERE id = 2"
+        db.execute(f"UPDATE connections SET {told}", (host, pid))
+        db.commit()
+
+    candidates = pruning.survey(str(log)).candidates
+
+    assert {one.id: one.stays for one in candidates} == {1: None, 2: stays, 3: None}
+    with Upkeep(str(log)) as upkeep:
+        going = [one for one in candidates if one.stays is None]
+        assert pruning.prune(upkeep, going, "a test").gone == going
+
+
+def test_what_runs_stays_while_its_journal_is_there(log: Path) -> None:
+    [[uuid]] = ask(log, "SELECT uuid FROM connections WHERE id = 2")
+    journal = Path(spool.folder_of(str(log)), str(uuid))
+    journal.parent.mkdir(mode=0o700)
+    journal.touch()
+    with closing(sqlite3.connect(log)) as db:
+        told = "status = 'running', host = ?, proxy_pid = ?, crc = NULL WHERE id = 2"
+        db.execute(f"UPDATE connections SET {told}", (os.uname().nodename, NO_PID))
+        db.commit()
+    assert {one.id: one.stays for one in pruning.survey(str(log)).candidates}[2] == "it is running"
 
 
 def test_what_waits_in_a_journal_stays(log: Path) -> None:
