@@ -169,6 +169,37 @@ def test_the_log_tells_what_acpx_printed(tidied: Twice) -> None:
     tidied.log.assert_clean()
 
 
+def test_tables_and_text_show_it_too(tidied: Twice) -> None:
+    def shown(command: str) -> list[str]:
+        done = tidied.log.ask(command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().splitlines()
+
+    printed = tidied.proxied.stdout.decode()
+    [connection] = shown("connections")[1:]
+    assert re.search(r" acpx [\d.]+ +peers-v1-agent 1\.2\.3 +1 ", connection)
+    calls = dict(re.findall(r"^\[tool\] (.+) \((\w+)\)$", printed, re.MULTILINE))
+    table = shown("tool-calls")[1:]
+    assert len(table) == len(calls)
+    for title, status in calls.items():
+        assert any(title in row and f" {status} " in row for row in table)
+    [terminal_id] = re.findall(r"\[terminal\] (\S+)", printed)
+    [terminal] = shown("terminals")[1:]
+    assert terminal.startswith(terminal_id)
+    assert "exited 3" in terminal
+    transcript = "\n".join(shown("transcript"))
+    for text in (
+        "Let me look … 日本語 🚀",
+        "Done ✓",
+        "déjà vu ✓",
+        "I will read the notes, naïvely.",
+    ):
+        assert text in printed
+        assert text in transcript
+    for title in calls:
+        assert f"Tool call  {title}  [" in transcript
+
+
 def test_acpx_got_and_sent_each_message_in_the_order_of_the_log(
     notes_agent: list[str], tmp_path: Path
 ) -> None:

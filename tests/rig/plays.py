@@ -93,6 +93,7 @@ PLAYS = (
         asks=False,
     ),
     Play("opencode", 1, _PLAIN, options=("--resume",)),
+    Play("opencode", 2, "EDIT,SHELL"),
     *(
         Play(agent, 1, scenario, client="acpx", asks=agent != "codex")
         for agent in ("claude", "codex", "fast", "opencode")
