@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 _TAKEN_BACK = "the client answers a permission that the agent has taken back"
-_TOLD_AGAIN = "session/load and session/resume tell of calls that are over"
 _BACKGROUND = "a command in the background goes on when its call is over"
 
 
@@ -65,21 +64,21 @@ PLAYS = (
         2,
         _CLAUDE,
         options=("--mode", "default", *_TWICE),
-        odd={"late": _TAKEN_BACK, "after-final": f"{_TOLD_AGAIN}; {_BACKGROUND}"},
+        odd={"late": _TAKEN_BACK},
     ),
     Play(
         "codex",
         1,
         _CODEX,
         options=("--mode", "read-only", *_TWICE),
-        odd={"late": _TAKEN_BACK, "after-final": _TOLD_AGAIN},
+        odd={"late": _TAKEN_BACK},
     ),
     Play(
         "codex",
         2,
         _CODEX,
         options=("--mode", "read-only", *_TWICE),
-        odd={"late": _TAKEN_BACK, "after-final": _TOLD_AGAIN},
+        odd={"late": _TAKEN_BACK},
     ),
     Play("codex", 1, "EDIT,SHELL", options=("--mode", "read-only", "--end", "sigterm-mid")),
     Play("fast", 1, _PLAIN),
