@@ -24,6 +24,7 @@ class Account:
             and what came of it.
         terminals: Output as it stood at the end (None: unknown) and exit (None: running).
         plans: Each session's plans as they stood at the end.
+        ends: Why each session's turns ended, in their order.
         texts: What the agent wrote and thought in each session, message by message, as it stands at
             the end: a version 1 agent that tells a session again has it begin anew.
         told: All that it ever wrote and thought in each session, in no order, each text once.
@@ -36,6 +37,7 @@ class Account:
     permissions: list[Json] = field(default_factory=list)
     terminals: dict[str, Json] = field(default_factory=dict)
     plans: dict[str, Any] = field(default_factory=dict)
+    ends: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
     told: dict[str, list[str]] = field(default_factory=dict)
 

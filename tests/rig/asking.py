@@ -37,6 +37,9 @@ def ask(log: Log) -> Account:
         if message["role"] != "user":
             said = f"{message['role']}: {text_of(message['content'])}"
             account.texts.setdefault(session, []).append(said)
+    for session, turn in _parts(log, "turns", "state"):
+        if "stopReason" in turn:
+            account.ends.setdefault(session, []).append(turn["stopReason"])
     _transcript(log, account)
     return account
 
@@ -51,7 +54,7 @@ def _answer(log: Log, *words: str) -> Any:
 
 def _parts(log: Log, key: str, command: str) -> Iterator[tuple[str, Json]]:
     for session in _answer(log, command, "--json").get("sessions", []):
-        for part in session[key]:
+        for part in session.get(key, []):
             yield session["sessionId"], part
 
 

@@ -64,10 +64,9 @@ def _soundness(log: Log) -> Iterator[str]:
 
 def _happened(play: Play, seen: Account) -> Iterator[str]:
     """Without these there would be nothing to compare."""
-    if not seen.tool_calls:
-        yield "no tool call was made"
-    if play.asks and not seen.permissions:
-        yield "no permission was asked"
+    yield from (f"there are no {name}" for name in play.has if not getattr(seen, name))
+    if "@" in play.scenarios and not any("cancelled" in ends for ends in seen.ends.values()):
+        yield "no turn was cancelled"
 
 
 def _scripted(play: Play, played: Played, told: Account) -> Iterator[str]:

@@ -63,7 +63,7 @@ def prepare(rig: Path, folder: Path) -> None:
         shutil.copy(rig / name, folder / name)
 
 
-def play(play: Play, rig: Path, folder: Path) -> Played:
+def hold(play: Play, rig: Path, folder: Path) -> Played:
     """Hold one conversation to its end.
 
     Raises:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 _TAKEN_BACK = "the client answers a permission that the agent has taken back"
 _BACKGROUND = "a command in the background goes on when its call is over"
+_SOME = ("tool_calls", "texts", "ends")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Play:
         client: ``script`` (the rig's client.py) or ``acpx``.
         options: More for client.py.
         odd: Flags that may occur, and why.
-        asks: Whether it must come to a permission.
+        has: What there must be at least one of, by the names of ``Account``.
         troubles: What client.py is known to complain of, and why.
     """
 
@@ -33,7 +34,7 @@ class Play:
     options: tuple[str, ...] = ()
     odd: dict[str, str] = field(default_factory=dict)
     troubles: dict[str, str] = field(default_factory=dict)
-    asks: bool = True
+    has: tuple[str, ...] = (*_SOME, "permissions")
 
     @property
     def name(self) -> str:
@@ -50,6 +51,8 @@ _CLAUDE = "READ,EDIT,SHELL,REJECT,PLAN,TASKS,PARALLEL,SUB,BG,ASK,EXITPLAN,LONG@2
 _CODEX = "READ,EDIT,SHELL,REJECT,ESC,PTY,PARALLEL,LONG@2.5,PERMCANCEL,HELLO"
 _PLAIN = "READ,EDIT,SHELL,REJECT,PLAN,PARALLEL,LONG@2.5,HELLO"
 _TWICE = ("--resume", "--two")
+_WITH_TERMINALS = (*_SOME, "permissions", "terminals")
+_WITH_PLANS = (*_WITH_TERMINALS, "plans")
 
 PLAYS = (
     Play(
@@ -58,6 +61,7 @@ PLAYS = (
         _CLAUDE,
         options=("--mode", "default", *_TWICE),
         odd={"late": _TAKEN_BACK, "after-final": _BACKGROUND},
+        has=_WITH_PLANS,
     ),
     Play(
         "claude",
@@ -65,6 +69,7 @@ PLAYS = (
         _CLAUDE,
         options=("--mode", "default", *_TWICE),
         odd={"late": _TAKEN_BACK},
+        has=_WITH_PLANS,
     ),
     Play(
         "codex",
@@ -72,6 +77,7 @@ PLAYS = (
         _CODEX,
         options=("--mode", "read-only", *_TWICE),
         odd={"late": _TAKEN_BACK},
+        has=_WITH_TERMINALS,
     ),
     Play(
         "codex",
@@ -79,9 +85,10 @@ PLAYS = (
         _CODEX,
         options=("--mode", "read-only", *_TWICE),
         odd={"late": _TAKEN_BACK},
+        has=_WITH_TERMINALS,
     ),
     Play("codex", 1, "EDIT,SHELL", options=("--mode", "read-only", "--end", "sigterm-mid")),
-    Play("fast", 1, _PLAIN),
+    Play("fast", 1, _PLAIN, has=_WITH_TERMINALS),
     Play(
         "fast",
         2,
@@ -89,12 +96,18 @@ PLAYS = (
         options=("--prompt-timeout", "8"),
         odd={"other-version": "it answers version 2 and goes on in version 1"},
         troubles={"prompt EDIT not finished": "no version 2 end of the turn ever comes"},
-        asks=False,
+        has=("tool_calls", "texts"),
     ),
     Play("opencode", 1, _PLAIN, options=("--resume",)),
     Play("opencode", 2, "EDIT,SHELL"),
     *(
-        Play(agent, 1, scenario, client="acpx", asks=agent != "codex")
+        Play(
+            agent,
+            1,
+            scenario,
+            client="acpx",
+            has=_SOME if agent == "codex" else (*_SOME, "permissions"),
+        )
         for agent in ("claude", "codex", "fast", "opencode")
         for scenario in ("EDIT", "SHELL")
     ),

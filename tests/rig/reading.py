@@ -93,6 +93,7 @@ class _Reader:
         self._asked: dict[tuple[str, str], list[Json]] = {}
         self._texts: dict[str, _Texts] = {}
         self._is_v1 = True
+        self._busy: set[str] = set()
         self._replayed: dict[str, set[str]] = {}  # session: terminals told anew so far
 
     def finish(self) -> Account:
@@ -153,12 +154,18 @@ class _Reader:
                 request["asked"]["optionId"] = outcome["optionId"]
         elif method in _CLIENT_TERMINAL and "result" in answer:
             self._client_terminal(method, params | result)
+        elif method == "session/prompt":  # in version 1 that is the end of the turn
+            self._end(params["sessionId"], result)
         elif method in {"session/load", "session/resume"}:
             self._of(params["sessionId"]).replay(begins=False)
             self._replayed.pop(params["sessionId"], None)
 
     def _of(self, session: str) -> _Texts:
         return self._texts.setdefault(session, _Texts())
+
+    def _end(self, session: str, told: Json) -> None:
+        if "stopReason" in told:
+            self._account.ends.setdefault(session, []).append(told["stopReason"])
 
     # What an update says.
 
@@ -171,6 +178,11 @@ class _Reader:
             self._call(session, {"toolCallId": update["toolCallId"]})
         elif kind in {"terminal_update", "terminal_output_chunk"}:
             self._agent_terminal(session, update)
+        elif kind == "state_update" and update["state"] != "idle":
+            self._busy.add(session)
+        elif kind == "state_update" and session in self._busy:  # idle is also said again
+            self._busy.discard(session)
+            self._end(session, update)
         elif kind == "plan":
             self._account.plans[session] = {"entries": update["entries"]}
         elif kind == "plan_update":

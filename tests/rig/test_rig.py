@@ -3,7 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,16 @@ def test_version_2_null_clears() -> None:
     }
 
 
+def test_a_turn_ends_once_however_often_it_is_said_to_be_over() -> None:
+    over = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}
+    running = {"sessionUpdate": "state_update", "state": "running"}
+    cut = {**over, "stopReason": "cancelled"}
+
+    told = read(lines(*agreed(2), *updates(running, over, over, running, cut)))
+
+    assert told.ends == {SESSION: ["end_turn", "cancelled"]}
+
+
 def test_equal_ids_of_both_sides_are_told_apart() -> None:
     asked = {"toolCall": {"toolCallId": "c1"}, "options": [{"optionId": "yes"}]}
     permission = {"method": "session/request_permission", "params": {"sessionId": SESSION, **asked}}
@@ -112,6 +122,7 @@ def test_equal_ids_of_both_sides_are_told_apart() -> None:
         {"permissions": []},
         {"terminals": {"s1 meta c1": {"output": b"cut", "exit": None}}},
         {"plans": {"s1": {"entries": []}}},
+        {"ends": {"s1": ["end_turn"]}},
         {"texts": {}},
         {"told": {"s1": ["agent: Hello"], "s2": ["agent: Hello"]}},
     ],
@@ -126,6 +137,7 @@ def test_whatever_differs_is_named(change: dict[str, Any]) -> None:
         permissions=[{"requestId": 0, "options": ["yes"], "toolCallId": None, "status": "error"}],
         terminals={"s1 meta c1": {"output": b"cut off", "exit": None}},
         plans={"s1": {"entries": [{}]}},
+        ends={"s1": ["cancelled"]},
         texts={"s1": ["agent: Hello"]},
         told={"s1": ["agent: Hello"]},
     )
@@ -139,6 +151,7 @@ def test_whatever_differs_is_named(change: dict[str, Any]) -> None:
 def test_plays_have_names_of_their_own_and_agents_that_are_known() -> None:
     assert len({play.name for play in PLAYS}) == len(PLAYS)
     assert {play.agent for play in PLAYS} == AGENTS.keys()
+    assert {name for play in PLAYS for name in play.has} <= {each.name for each in fields(Account)}
 
 
 def test_an_agent_that_is_not_installed_is_noticed(tmp_path: Path) -> None:
