@@ -39,6 +39,7 @@ _KIND_CODES = {
     Kind.INVALID: 5,
 }
 _INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
+_TELL_AGAIN = ("session/load", "session/resume")  # until they are answered
 _ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
 
@@ -77,6 +78,8 @@ class Indexer:
         self._open = Correlator[_Request]()
         self._sessions: set[str] = set()
         self._final_calls: dict[str | None, set[str]] = {}  # by session
+        self._retelling: set[str] = set()  # sessions of which the history is told again just now
+        self._roots: dict[str, str] = {}  # child session: the one at the top
 
     def rows(
         self,
@@ -188,6 +191,8 @@ class Indexer:
         if direction is Direction.CLIENT:
             if labels.session_id is not None:
                 self._sessions.add(labels.session_id)
+                if method in _TELL_AGAIN:
+                    self._retelling.add(labels.session_id)
             if method in _INITIALIZE:
                 self.client = _names(_member(message.value, "params"), "clientInfo")
         elif labels.session_id is not None and labels.session_id not in self._sessions:
@@ -216,6 +221,8 @@ class Indexer:
             child = _member(message.value["params"], "update").get("sessionId")
             if type(child) is str:
                 self._sessions.add(child)
+                if labels.session_id is not None:
+                    self._roots[child] = self._roots.get(labels.session_id, labels.session_id)
         elif labels.tool_call_id is not None and update in ("tool_call", "tool_call_update"):
             flags = self._judge_tool_call(message, labels, flags)
         return self._judge_version(update in V1_ONLY_UPDATES, update in V2_ONLY_UPDATES, flags)
@@ -230,11 +237,17 @@ class Indexer:
             final.discard(call)
             if status is None:
                 flags = (*flags, "no-status")
-        elif call in final:
+        elif call in final and not self._is_told_again(labels.session_id):
             flags = (*flags, "after-final")
         if status in FINAL_STATUSES:
             final.add(call)
         return flags
+
+    def _is_told_again(self, session: str | None) -> bool:
+        """Tell whether the history of a session, or of the one at its top, is being told again."""
+        return session is not None and (
+            session in self._retelling or self._roots.get(session) in self._retelling
+        )
 
     def _judge_version(
         self, is_v1_only: bool, is_v2_only: bool, flags: tuple[str, ...]
@@ -246,7 +259,9 @@ class Indexer:
         return flags
 
     def _learn(self, direction: Direction, message: Message, request: _Request) -> None:
-        """Take from the answer to ``initialize`` who the agent is and which version holds."""
+        """Take from an answer what it ends; from ``initialize`` who the agent is, and the version."""
+        if request.method in _TELL_AGAIN and request.labels.session_id is not None:
+            self._retelling.discard(request.labels.session_id)
         if (
             direction is not Direction.AGENT
             or request.method not in _INITIALIZE

@@ -230,6 +230,47 @@ def test_a_tool_call_announced_again_begins_anew() -> None:
     assert talk.update("tool_call_update", toolCallId="t", status="completed").flags is None
 
 
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_calls_that_are_told_again_are_not_flagged(method: str) -> None:
+    talk = Talk()
+    talk.begin(2)
+    talk.update("subagent_update", sessionId="child")
+    talk.update("subagent_update", "child", sessionId="grandchild")
+    sessions = ("s", "child", "grandchild", "other")
+    for session in sessions:
+        talk.update("tool_call_update", session, toolCallId="t", status="completed")
+
+    talk.client(id=1, method=method, params={"sessionId": "s"})
+    for session in sessions[:3]:
+        assert (
+            talk.update("tool_call_update", session, toolCallId="t", status="pending").flags is None
+        )
+        assert talk.update("tool_call_update", session, toolCallId="t").flags is None
+    assert "after-final" in flags(talk.update("tool_call_update", "other", toolCallId="t"))
+    talk.agent(id=1, result={})
+
+    for session in sessions:
+        assert "after-final" in flags(talk.update("tool_call_update", session, toolCallId="t"))
+
+
+def test_a_history_that_is_refused_is_not_told_for_ever() -> None:
+    talk = Talk()
+    talk.begin()
+    talk.update("tool_call", toolCallId="t", status="completed")
+    talk.client(id=1, method="session/load", params={"sessionId": "s"})
+    talk.agent(id=1, error={"code": -32602, "message": "no such session"})
+
+    assert flags(talk.update("tool_call_update", toolCallId="t")) == {"after-final"}
+
+
+def test_a_session_may_announce_itself() -> None:
+    talk = Talk()
+    talk.begin(2)
+    talk.update("subagent_update", sessionId="s")
+    talk.update("tool_call_update", toolCallId="t", status="completed")
+    assert flags(talk.update("tool_call_update", toolCallId="t")) == {"after-final"}
+
+
 def test_tool_calls_of_two_sessions_do_not_meet() -> None:
     talk = Talk()
     talk.begin()

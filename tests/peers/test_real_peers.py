@@ -6,11 +6,8 @@ The peers use fixed ids and say one thing after the other, so that both runs mus
 byte and the order of all messages is known.
 """
 
-import importlib.metadata
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,12 +17,16 @@ from typing import Any
 import pytest
 
 from tests.peers.expected import V1_MESSAGES, V2_MESSAGES
+from tests.peers.running import (
+    ACP_PROXY,
+    CONVERSATION_SECONDS,
+    Ended,
+    node_version,
+    run,
+    sdk_version,
+)
 
 HERE = Path(__file__).parent
-ACP_PROXY = str(Path(sys.executable).parent / "acp-proxy")
-
-CONVERSATION_SECONDS = 180.0
-COMMAND_SECONDS = 120.0
 INSTALL_SECONDS = 300.0
 OLDEST_NODE = 18
 
@@ -42,15 +43,6 @@ class Peers:
     agent: list[str]
     messages: str
     ready: bytes
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A command that has ended by itself, and all it wrote."""
-
-    status: int
-    stdout: bytes
-    stderr: bytes
 
 
 @dataclass(frozen=True)
@@ -78,37 +70,9 @@ class Recorded:
         return wire
 
 
-def run(command: list[str], *, cwd: Path, seconds: float = COMMAND_SECONDS) -> Ended:
-    """Runs a command to its end; at the limit it and its children are killed, and the test fails."""
-    private = ("ACP_PROXY_", "NODE_OPTIONS", "PYTHONDEVMODE", "PYTHONWARNINGS")
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(private)
-    }
-    with subprocess.Popen(
-        command,
-        cwd=cwd,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired as expired:
-            os.killpg(process.pid, signal.SIGKILL)
-            pytest.fail(
-                f"not ended after {seconds} s: {command}; stderr so far: {expired.stderr!r}"
-            )
-    return Ended(process.returncode, stdout, stderr)
-
-
 @pytest.fixture(scope="session")
 def v1_peers() -> Peers:
-    try:
-        importlib.metadata.version("agent-client-protocol")
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("the package agent-client-protocol is not installed")
+    sdk_version()
     return Peers(
         version=1,
         client=[sys.executable, str(HERE / "v1_client.py")],
@@ -124,8 +88,7 @@ def v2_peers(tmp_path_factory: pytest.TempPathFactory) -> Peers:
     if node is None or npm is None:
         pytest.skip("node and npm are needed to run the v2 peers")
     folder = tmp_path_factory.mktemp("peers-v2")
-    version = run([node, "--version"], cwd=folder).stdout.decode().strip()
-    if int(version.removeprefix("v").split(".")[0]) < OLDEST_NODE:
+    if (version := node_version(node)) < OLDEST_NODE:
         pytest.skip(f"the v2 peers need Node {OLDEST_NODE} or newer, this is {version}")
     for name in ("package.json", "agent.mjs", "client.mjs"):
         shutil.copy(HERE / "v2" / name, folder / name)

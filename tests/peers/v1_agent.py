@@ -21,12 +21,13 @@ OPTIONS = [
 
 
 class NotesAgent:
-    """Tidies notes: one long turn with tools, and one turn that waits to be cancelled."""
+    """Tidies notes: a long turn with tools, a short one that asks, one that waits for its cancel."""
 
     _client: acp.Client
 
     def __init__(self) -> None:
         self._sessions = 0
+        self._cwd = ""
         self._cancelled = asyncio.Event()
 
     def on_connect(self, conn: acp.Client) -> None:
@@ -55,6 +56,7 @@ class NotesAgent:
         **kwargs: Any,
     ) -> schema.NewSessionResponse:
         self._sessions += 1
+        self._cwd = cwd
         return schema.NewSessionResponse(session_id=f"session-{self._sessions}")
 
     async def prompt(
@@ -65,9 +67,11 @@ class NotesAgent:
             await self._say(session_id, "Waiting …")
             await self._cancelled.wait()
             return schema.PromptResponse(stop_reason="cancelled")
-        cwd = next(
-            block.uri for block in prompt if isinstance(block, schema.ResourceContentBlock)
-        ).removeprefix("file://")
+        cwd = self._cwd
+        if text == "ask":
+            await self._edit(session_id, f"{cwd}/notes.txt", "1. café\n")
+            await self._say(session_id, "Asked ✓")
+            return schema.PromptResponse(stop_reason="end_turn")
         await self._open_turn(session_id)
         notes = await self._read(session_id, f"{cwd}/notes.txt")
         await self._read_missing(session_id, f"{cwd}/missing.txt")
@@ -155,16 +159,7 @@ class NotesAgent:
             session_id,
             acp.start_edit_tool_call("call-edit", "Edit notes.txt", path, {"text": tidy}),
         )
-        answer = await client.request_permission(
-            session_id=session_id,
-            tool_call=schema.ToolCallUpdate(tool_call_id="call-edit", status="pending"),
-            options=OPTIONS,
-        )
-        allowed = (
-            isinstance(answer.outcome, schema.AllowedOutcome)
-            and answer.outcome.option_id == "allow"
-        )
-        if allowed:
+        if allowed := await self._allowed(session_id, "call-edit"):
             await client.write_text_file(session_id=session_id, path=path, content=tidy)
         await client.session_update(
             session_id,
@@ -173,6 +168,21 @@ class NotesAgent:
                 status="completed" if allowed else "failed",
                 content=[acp.tool_diff_content(path, tidy, notes)],
             ),
+        )
+
+    async def _allowed(self, session_id: str, call: str) -> bool:
+        """Asks for permission; a client that cannot be asked has not given it."""
+        try:
+            answer = await self._client.request_permission(
+                session_id=session_id,
+                tool_call=schema.ToolCallUpdate(tool_call_id=call, status="pending"),
+                options=OPTIONS,
+            )
+        except acp.RequestError:
+            return False
+        return (
+            isinstance(answer.outcome, schema.AllowedOutcome)
+            and answer.outcome.option_id == "allow"
         )
 
     async def _execute(self, session_id: str, cwd: str) -> None:
