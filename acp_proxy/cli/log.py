@@ -238,7 +238,12 @@ def _compact_again(path: str, ids: list[int]) -> None:
     from acp_proxy.log.upkeep import Upkeep
 
     packed = standings(path)
-    if todo := [id_ for id_ in ids if id_ in packed]:
+    with open_recording(
+        path
+    ) as recording:  # a few frames alone may be in packs since they are long
+        frames = {row.id: row.frames for row in recording.connections()}
+    whole = {id_ for id_, one in packed.items() if one.frames == frames.get(id_)}
+    if todo := [id_ for id_ in ids if id_ in whole]:
         with Upkeep(path) as upkeep:
             total = bytes_to_do(upkeep, todo, undo=False)
             with progress("compacting", total, "B") as advance:

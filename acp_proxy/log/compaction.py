@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.advance import Advance, unwatched
 from acp_proxy.errors import LogError
-from acp_proxy.log import parts, schema
-from acp_proxy.log.packing import PACK_BYTES, PIECE_BYTES, BadPackError, pack, unpack
+from acp_proxy.log import blobs, parts, schema
+from acp_proxy.log.packing import PACK_BYTES, BadPackError, pack, unpack
 from acp_proxy.log.rewriting import rewrite
 from acp_proxy.log.rows import frame_id, frame_range, place_of
 from acp_proxy.log.unpacking import PIECES
 from acp_proxy.log.upkeep import has_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from acp_proxy.log.upkeep import Upkeep
 
@@ -29,7 +29,6 @@ _OF = "BETWEEN ? AND ?"
 _SIZES = f"SELECT id, length(raw) FROM frames WHERE id {_OF} ORDER BY id"
 _RAWS = f"SELECT id, raw FROM frames WHERE id {_OF} ORDER BY id"
 _IDS = f"SELECT id FROM frames WHERE id {_OF} ORDER BY id"
-_INSERT = "INSERT INTO packs (frame_id, part, frames, bytes, data) VALUES (?, ?, ?, ?, ?)"
 _NEXT = (
     f"SELECT frame_id, data FROM packs WHERE frame_id {_OF} AND part = 0 ORDER BY frame_id LIMIT 1"
 )
@@ -207,18 +206,12 @@ class _Compacting:
         data = pack(frames)
         if unpack(data) != ([frame[:2] for frame in frames], b"".join(raw for *_, raw in frames)):
             raise LogError("frames do not come out of a pack as they went in", "tell its makers")
-        self._db.execute(_INSERT, (run.first, 0, run.frames, run.size, data))
+        self._db.execute(blobs.INSERT_PACK, (run.first, 0, run.frames, run.size, data))
 
     def _pack_long(self, run: "_Run") -> None:
         """Put a frame too long to be held into packs of its own."""
-        with self._db.blobopen("frames", "raw", run.first, readonly=True) as blob:
-            part = 0
-            while piece := blob.read(PIECE_BYTES):
-                data = pack([(place_of(run.first)[1], run.size, piece)])
-                if unpack(data)[1] != piece:
-                    raise LogError("a frame does not come out of a pack", "tell its makers")
-                self._db.execute(_INSERT, (run.first, part, int(part == 0), len(piece), data))
-                part += 1
+        given = blobs.pieces(self._db, run.first)
+        blobs.into_packs(self._db, run.first, run.size, given)
 
 
 class _Run(NamedTuple):
@@ -277,9 +270,13 @@ class _Undoing:
         self._db.execute("DELETE FROM packs WHERE frame_id = ?", (first,))
 
     def _restore_long(self, first: int, size: int) -> None:
-        pieces = self._db.execute(PIECES, (first,))
-        self._db.execute("UPDATE frames SET raw = zeroblob(?) WHERE id = ?", (size, first))
-        with self._db.blobopen("frames", "raw", first) as blob:
-            for (data,) in pieces:
-                blob.write(unpack(data)[1])
-                self._advance(len(data))
+        """Give a long frame's row its bytes again; at once where SQLite does not do it bit by bit."""
+        if blobs.INCREMENTAL:
+            blobs.fill(self._db, first, size, self._unpacked(first))
+        else:
+            rewrite(self._db, "frames", ("raw",), [(b"".join(self._unpacked(first)), first)])
+
+    def _unpacked(self, first: int) -> "Iterator[bytes]":
+        for (data,) in self._db.execute(PIECES, (first,)):
+            yield unpack(data)[1]
+            self._advance(len(data))

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError, QueryError
-from acp_proxy.log import checksums, schema
+from acp_proxy.log import blobs, checksums, schema
 from acp_proxy.log.converting import (
     SOUND_TYPES,
     check_frame,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _PREFIX = 64 * 1024
-_PIECE = 1024 * 1024
 _MOVES = 3
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
 
@@ -138,10 +137,9 @@ class LogReader(OpenedLog):
         """Yield the bytes of a frame from its row or from packs; somebody may move them meanwhile."""
         for _ in range(_MOVES):
             found = False
-            with self._db.blobopen("frames", "raw", id_, readonly=True) as blob:
-                while piece := blob.read(_PIECE):
-                    found = True
-                    yield piece
+            for piece in blobs.pieces(self._db, id_):
+                found = True
+                yield piece
             for piece in () if found else self._packs.pieces(id_, checked=checked):
                 found = True
                 yield piece

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from acp_proxy.errors import LogError
-from acp_proxy.log import bulk, checksums, derived, schema
+from acp_proxy.log import blobs, bulk, checksums, derived, schema
 from acp_proxy.log.rows import IndexRow, as_stored, frame_id
 from acp_proxy.log.schema import LogUnavailableError
 
@@ -25,7 +25,7 @@ _INSERT_FRAME = (
     "INSERT INTO frames (id, stream_code, offset, time_ns, elapsed_ns, crc, raw) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "zeroblob(?))"
+_INSERT_LONG_FRAME = _INSERT_FRAME[:-2] + "x'')"
 _MESSAGE_COLUMNS = ("seq", *IndexRow._fields)
 _INSERT_MESSAGE = (
     f"INSERT INTO messages (connection_id, {', '.join(_MESSAGE_COLUMNS)}) "
@@ -290,10 +290,8 @@ class LogWriter:
             place = (id_, stream, offset, time_ns, elapsed_ns)
             for piece in raw.pieces:
                 crc = add(piece, crc)
-            self._db.execute(_INSERT_LONG_FRAME, (*place, finished(crc), raw.size))
-            with self._db.blobopen("frames", "raw", first + seq) as blob:
-                for piece in raw.pieces:
-                    blob.write(piece)
+            self._db.execute(_INSERT_LONG_FRAME, (*place, finished(crc)))
+            blobs.fill(self._db, id_, raw.size, raw.pieces)
         return short
 
 

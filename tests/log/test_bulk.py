@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from acp_proxy.log import bulk
 from acp_proxy.log.rows import IndexRow
 from acp_proxy.log.schema import LogUnavailableError
-from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
+from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, Progress
 
 BIG = 2**63 - 1
 NUMBERS = st.integers(-BIG, BIG) | st.sampled_from([0, 2**53, 2**53 + 1, BIG, -BIG])
@@ -80,17 +80,6 @@ def test_a_nul_is_kept() -> None:
     """SQLite would end the text there, were it given as JSON."""
     assert bulk.bulk_of([], [(1, "a\0b")]) is None
     assert bulk.bulk_of([], [(1, "a\\0b")]) is not None
-
-
-def test_long_frames_go_in_piece_by_piece(log: LogWriter) -> None:
-    frames = [
-        FrameToWrite(1, 0, 0, None, None, b"one\n"),
-        FrameToWrite(2, 0, 4, None, None, LongRaw(8, [b"two ", b"two\n"])),
-        FrameToWrite(3, 0, 12, None, None, b"three\n"),
-    ]
-    rows = _written(log, frames, [])
-
-    assert [row[4] for row in rows] == [b"one\n", b"two two\n", b"three\n"]
 
 
 def test_what_cannot_be_completed_is_begun_again(log: LogWriter) -> None:
