@@ -26,6 +26,8 @@ def _entry(seq: int, draw: Any) -> tuple[Any, ...]:
     for name, of in IndexRow.__annotations__.items():
         if name in ("stream_code", "kind_code", "bytes"):
             cells.append(draw(st.integers(0, 2)))
+        elif name == "batch_index":  # what is made of it must be an integer too
+            cells.append(draw(st.none() | st.integers(0, 2**32)))
         else:
             cells.append(draw(st.none() | kinds[str(of).partition(" ")[0]]))
     return (seq, *cells)
