@@ -200,7 +200,7 @@ def _proxy() -> list[str]:
     if places.is_passing(command):
         _remark(
             f"{command[0]} lies in a cache and may vanish: install acp-proxy for good "
-            "(uv tool install acp-proxy, or pipx install acp-proxy) and run this again"
+            "(with uv tool install, or pipx install, from where this one came) and run this again"
         )
     return command
 
