@@ -305,13 +305,9 @@ def _copy_attributes(source: str, descriptor: int) -> None:
     With an access list the group's bits in the mode are the most that anybody in it
     may do: without the list, they would be what the group may do.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux":  # elsewhere Python cannot
         return
-    try:
-        wanted = {name: os.getxattr(source, name) for name in os.listxattr(source)}
-        there = {name: os.getxattr(descriptor, name) for name in os.listxattr(descriptor)}
-    except OSError:  # a file system without attributes
-        return
+    wanted, there = _attributes(source), _attributes(descriptor)
     for name in {**there, **wanted}:
         if wanted.get(name) == there.get(name):
             continue
@@ -323,6 +319,17 @@ def _copy_attributes(source: str, descriptor: int) -> None:
         except OSError:
             if name == _ACCESS_LIST:  # others are the system's own
                 raise
+
+
+def _attributes(file: str | int) -> dict[str, bytes]:
+    """Return the extended attributes of a file that can be read; none where there are no such."""
+    found: dict[str, bytes] = {}
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(file):
+                with contextlib.suppress(OSError):
+                    found[name] = os.getxattr(file, name)
+    return found
 
 
 def _owner(status: os.stat_result) -> tuple[int, int]:
