@@ -354,7 +354,7 @@ class Recording:
         """Return a connection and the message up to which it is wanted."""
         row = self._log.connection(connection)
         if at is not None and not 1 <= at <= row.messages:
-            raise QueryError(f"connection {row.id} has no message {at}; it has 1 to {row.messages}")
+            raise QueryError(f"connection {row.id} has no message {at}; it has {row.extent}")
         return row, row.messages if at is None else at
 
     def counts(self) -> dict[str, int]:

@@ -51,9 +51,7 @@ def resolve(log: "LogReader", row: "ConnectionRow", at: str) -> int:
     else:
         seq = _seq_at(log, row, point)
     if not 1 <= seq <= row.messages:
-        raise QueryError(
-            f'connection {row.id} has no message at "{at}"; it has 1 to {row.messages}'
-        )
+        raise QueryError(f'connection {row.id} has no message at "{at}"; it has {row.extent}')
     return seq
 
 

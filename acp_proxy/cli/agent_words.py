@@ -23,9 +23,14 @@ class AgentCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
+def is_verbatim() -> bool:
+    """Tell whether ``--`` stands on the command's line, so that what follows is not looked at."""
+    return bool(click.get_current_context().meta[_VERBATIM])
+
+
 def resolved(agent: "Sequence[str]") -> "Sequence[str]":
     """Return the command that a short name stands for, as ``run`` does; other commands as they are."""
-    if len(agent) != 1 or click.get_current_context().meta[_VERBATIM]:
+    if len(agent) != 1 or is_verbatim():
         return agent
     with failing_plainly():
         return find(agent[0], load().agents) or agent

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.cli import config_files
-from acp_proxy.cli.agent_words import AgentCommand, resolved
+from acp_proxy.cli.agent_words import AgentCommand, is_verbatim, resolved
 from acp_proxy.cli.config_show import show
 from acp_proxy.cli.mistyped import Group
 from acp_proxy.cli.options import echo_lines, only_one
@@ -26,7 +26,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-@click.group(cls=Group)
+_CALLED = {
+    "agent-shell": "emacs",
+    "codecompanion": "neovim nvim vim",
+    "avante": "neovim nvim vim",
+    "jetbrains": "clion goland idea intellij phpstorm pycharm rider rubymine rustrover webstorm",
+    "vscode": "code codium vs-code vscodium",
+}
+_SYNONYMS = {
+    other: [name for name, others in _CALLED.items() if other in others.split()]
+    for other in " ".join(_CALLED.values()).split()
+}
+
+
+class _Editors(Group):
+    """The group of editors: it also knows what else they are called, and where plugins belong."""
+
+    synonyms = _SYNONYMS
+
+    def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return sentences on what somebody wanted whose first word is no editor that we know."""
+        anywhere = "Any other client: put before the agent's command: acp-proxy run --"
+        return super().hints(ctx, args) or [anywhere]
+
+
+@click.group(cls=_Editors)
 def config() -> None:
     """Tell an editor to start its agent through acp-proxy; show the settings."""
 
@@ -101,6 +125,8 @@ def _configure(
     only_one({"--json": as_json, "--write": write, "--unwrap": unwrap})
     if (dry_run or file is not None) and not (write or unwrap):
         raise click.UsageError("--dry-run and --file are for --write and --unwrap")
+    if file == "":
+        raise click.UsageError("--file needs a path")
     if unwrap and (agent or label is not None):
         raise click.UsageError("--unwrap is for all agents in the settings: without AGENT, --name")
     if write and label is not None and not agent:
@@ -126,6 +152,7 @@ def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
             f"no AGENT was named: this is for {PLACEHOLDER[0]}; for yours: "
             f"acp-proxy config {name} -- AGENT ARGS"
         )
+    _warn_of_late_options(agent)
     words = resolved(agent) or PLACEHOLDER
     for word in [*words, label or ""]:
         if any("\ud800" <= character <= "\udfff" for character in word):
@@ -140,6 +167,20 @@ def _launch(name: str, agent: "Sequence[str]", label: str | None) -> Launch:
         )
     default = EDITORS[name].name_of(short_name(whole))
     return Launch(_proxy(), whole, default if label is None else label)
+
+
+def _warn_of_late_options(agent: "Sequence[str]") -> None:
+    """Say so when an option of ours stands behind the agent, to whom it then belongs."""
+    context = click.get_current_context()
+    if is_verbatim():
+        return
+    ours = {name for option in context.command.params for name in option.opts}
+    for word in agent[1:]:
+        if word.startswith("-") and word in ours | set(context.help_option_names):
+            _remark(
+                f"{word} stands after AGENT, so it is taken for the agent's; "
+                f"for acp-proxy's, put it before: {context.command_path} {word} ..."
+            )
 
 
 def _warn_of_another_program(name: str, words: "Sequence[str]") -> None:
@@ -159,7 +200,7 @@ def _proxy() -> list[str]:
     if places.is_passing(command):
         _remark(
             f"{command[0]} lies in a cache and may vanish: install acp-proxy for good "
-            "(uv tool install acp-proxy, or pipx install acp-proxy) and run this again"
+            "(with uv tool install, or pipx install, from where this one came) and run this again"
         )
     return command
 

@@ -57,13 +57,14 @@ def undo(name: str, file: str | None, *, dry_run: bool) -> None:
         return EDITORS[name].name_of(short_name(agent))
 
     outcome = _changed(settings, lambda text: undoing.undo(text, shape, earlier, called))
-    _tell(outcome)
     if outcome.text == settings.text:
+        _tell(outcome)
         click.echo(f"nothing to undo in {visible(settings.path)}")
     elif dry_run:
+        _tell(outcome)
         _show_difference(settings, outcome.text)
     else:
-        _rewrite(settings, outcome.text)
+        _rewrite(settings, outcome)
     if outcome.left:
         sys.exit(1)
 
@@ -89,22 +90,25 @@ def _changed(settings: "SettingsFile", change: "Callable[[str], Outcome]") -> "O
     except wrapping.TakenError as error:
         raise Failure(
             f"{settings.path}: {error}; nothing was changed; choose another name with --name, "
-            "or leave AGENT out to let those that are there go through acp-proxy"
+            "or leave AGENT out to let those that are there go through acp-proxy; one that goes "
+            "through an acp-proxy elsewhere: --unwrap first"
         ) from error
 
 
 def _finish(
     name: str, file: str | None, settings: "SettingsFile", outcome: "Outcome", *, dry_run: bool
 ) -> None:
-    _tell(outcome)
     if outcome.text == settings.text:
+        _tell(outcome)
         click.echo(f"nothing to change in {visible(settings.path)}")
         return
     if dry_run:
+        _tell(outcome)
         _show_difference(settings, outcome.text)
         return
     with failing_plainly():
         kept = files.write(settings, outcome.text)
+    _tell(outcome)
     if settings.data is None:
         click.echo(f"made {visible(settings.path)}")
     else:
@@ -138,13 +142,15 @@ def _put_back(
         )
 
 
-def _rewrite(settings: "SettingsFile", text: str) -> None:
+def _rewrite(settings: "SettingsFile", outcome: "Outcome") -> None:
     with failing_plainly():
-        if files.was_made(settings) and undoing.is_empty(text):
+        if files.was_made(settings) and undoing.is_empty(outcome.text):
             files.remove(settings)
+            _tell(outcome)
             click.echo(f"removed {visible(settings.path)}, which acp-proxy had made")
             return
-        files.rewrite(settings, text)
+        files.rewrite(settings, outcome.text)
+    _tell(outcome)
     click.echo(
         f"changed {visible(settings.path)}: it is not as acp-proxy left it, so each agent was undone"
     )

@@ -1,6 +1,12 @@
 """Groups of commands that tell what a mistyped command may have meant; nothing is ever run for it."""
 
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SYNONYMS = {
     "record": ["run"],
@@ -31,7 +37,14 @@ _DASHES = f"{__name__}.dashes"
 
 
 class Group(click.Group):
-    """A group of commands that tells which is near a word that is none."""
+    """A group of commands that tells which is near a word that is none.
+
+    Attributes:
+        synonyms: What others call its commands.
+
+    """
+
+    synonyms: "ClassVar[Mapping[str, list[str]]]" = MappingProxyType({})
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -41,16 +54,26 @@ class Group(click.Group):
         is_known = self.get_command(ctx, name) is not None
         if is_known or ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        hints = " ".join(self.hints(ctx, args))
+        hints = " ".join(self.help_hints(ctx, args) or self.hints(ctx, args))
         raise click.UsageError(f"No such command {name!r}. {hints}".rstrip(), ctx)
 
     def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return sentences on what somebody wanted whose first word is no command."""
-        return _nearest(args[0], self.list_commands(ctx))
+        names = self.synonyms.get(args[0].lower(), [])
+        return _did_you_mean(names) if names else _nearest(args[0], self.list_commands(ctx))
+
+    def help_hints(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return a sentence on how to get help if that is what somebody wanted."""
+        if args[0] != "help":
+            return []
+        known = [word for word in args[1:2] if self.get_command(ctx, word) is not None]
+        return [f"For help: {' '.join([ctx.command_path, *known, '--help'])}"]
 
 
 class Root(Group):
     """The group of all commands: it also knows what others call them, and agents without ``run``."""
+
+    synonyms = SYNONYMS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options; remember whether nothing but ``--`` stood before the first word."""
@@ -62,12 +85,14 @@ class Root(Group):
         import shlex
         import shutil
 
-        name = args[0]
-        names = SYNONYMS.get(name, [])
-        near = _did_you_mean(names) if names else _nearest(name, self.list_commands(ctx))
+        from acp_proxy.agents import KNOWN
+
+        near = super().hints(ctx, args)
+        if len(args) == 1 and args[0] in KNOWN and not ctx.meta[_DASHES]:
+            return [f"To record an agent: acp-proxy run {args[0]}"]
         if ctx.meta[_DASHES] or not near:
             return [f"To record an agent: acp-proxy run -- {shlex.join(args)}"]
-        if not names and shutil.which(name):
+        if args[0] not in self.synonyms and shutil.which(args[0]):
             near.append(f"To record the program of that name: acp-proxy run -- {shlex.join(args)}")
         return near
 

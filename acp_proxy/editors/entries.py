@@ -184,9 +184,20 @@ def _meaning(piece: re.Match[str]) -> str:
     return next(piece[name] for name in ("escaped", "single", "plain") if piece[name] is not None)
 
 
+_STARTERS = re.compile(r"env|uvx?|pipx|python[0-9.]*|(?:ba|da|fi|z)?sh")
+_SOMEWHERE = re.compile(rf"(?:(?<![\w.-]){PROGRAM}|-m\s+{MODULE})['\"]?\s+run(?!\S)")
+
+
 def is_ours(words: "Sequence[str]") -> bool:
-    """Tell whether a command goes through acp-proxy, whichever and however."""
-    return _run_at(words) is not None
+    """Tell whether a command goes through acp-proxy, whichever and however.
+
+    >>> is_ours(["uvx", "acp-proxy", "run", "claude"]), is_ours(["sh", "-c", "exec acp-proxy run x"])
+    (True, True)
+    """
+    if not words or _run_at(words) is not None:
+        return bool(words)
+    is_started = _STARTERS.fullmatch(words[0].rpartition("/")[2]) is not None
+    return is_started and _SOMEWHERE.search(" ".join(words)) is not None
 
 
 def agent_at(words: "Sequence[str]") -> int | None:

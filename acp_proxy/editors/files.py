@@ -6,18 +6,24 @@ and what to put back. ``FILE.acp-proxy-HASH.made`` says that there was no file.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import stat
+import sys
 import tempfile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.errors import EditorError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MARK = ".acp-proxy-"
 _BACKUP = ".bak"
 _MADE = ".made"
 _PRIVATE = 0o600
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 class SettingsFile(NamedTuple):
@@ -86,14 +92,17 @@ def write(old: SettingsFile, text: str) -> str:
     try:
         if old.data is None:
             os.makedirs(os.path.dirname(old.path), mode=0o700, exist_ok=True)
-        _replace(kept, old.data or b"", old.status, mode=_PRIVATE)
-        try:
-            _replace_settings(old, data)
-        except BaseException:
-            os.unlink(kept)
-            raise
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(other)  # from long ago, when the same was written over something else
+        with _alone(old.path):
+            _ensure_unchanged(old)  # before the backup is touched, which may be another's
+            _replace(kept, old.data or b"", old.status, mode=_PRIVATE)
+            try:
+                _replace_settings(old, data)
+            except BaseException:
+                if read(old.path).data != data:  # else it got there, and this is all that is left
+                    os.unlink(kept)
+                raise
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(other)  # from long ago, when the same was written over something else
     except OSError as error:
         raise _cannot_write(old.path, error) from error
     return kept
@@ -107,7 +116,8 @@ def rewrite(old: SettingsFile, text: str) -> None:
 
     """
     try:
-        _replace_settings(old, text.encode())
+        with _alone(old.path):
+            _replace_settings(old, text.encode())
     except OSError as error:
         raise _cannot_write(old.path, error) from error
 
@@ -138,7 +148,8 @@ def put_back(now: SettingsFile, before: SettingsFile) -> None:
     try:
         if before.data is None:
             remove(now)
-        else:
+            return
+        with _alone(now.path):
             _replace_settings(now, before.data)
             os.unlink(_companion(now.path, now.data, _BACKUP))
     except OSError as error:
@@ -153,10 +164,11 @@ def remove(now: SettingsFile) -> None:
 
     """
     try:
-        _ensure_unchanged(now)
-        os.unlink(now.path)
-        for name in _companions(now.path, _MADE):
-            os.unlink(name)
+        with _alone(now.path):
+            _ensure_unchanged(now)
+            os.unlink(now.path)
+            for name in _companions(now.path, _MADE):
+                os.unlink(name)
     except OSError as error:
         raise _cannot_write(now.path, error) from error
 
@@ -199,27 +211,71 @@ def _companions(path: str, ending: str) -> list[str]:
     )
 
 
+@contextlib.contextmanager
+def _alone(path: str) -> "Iterator[None]":
+    """Keep other acp-proxies from changing settings in this folder meanwhile."""
+    try:
+        descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
+    except OSError:  # a folder that takes files and does not show them
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):  # some file systems know no locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _changed_meanwhile(path) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _replace_settings(old: SettingsFile, data: bytes) -> None:
     _ensure_writable(old)
-    _ensure_unchanged(old)
     mode = _PRIVATE if old.status is None else old.status.st_mode & 0o7777
-    _replace(old.path, data, old.status, mode=mode)
+    _replace(old.path, data, old.status, mode=mode, old=old)
 
 
 def _ensure_writable(old: SettingsFile) -> None:
-    """Make sure that whoever owns a file lets us write it, which replacing it would not ask."""
-    if old.data is not None and not os.access(old.path, os.W_OK):
+    """Make sure that a file may be replaced: that its owner lets us, and nobody is left with the old."""
+    if old.data is None or old.status is None:
+        return
+    if not os.access(old.path, os.W_OK):
         raise EditorError(f"{old.path} is write-protected; change it by hand, or allow writing")
+    if old.status.st_nlink > 1:
+        raise EditorError(
+            f"{old.path} has another name (a hard link), which would go on with the old settings; "
+            "change it by hand, or make a symbolic link of one of the two"
+        )
 
 
 def _ensure_unchanged(old: SettingsFile) -> None:
-    now = read(old.path)
-    if now.data != old.data:
-        raise EditorError(f"{old.path} was changed meanwhile by somebody else; run this again")
+    if read(old.path).data != old.data:
+        raise _changed_meanwhile(old.path)
 
 
-def _replace(path: str, data: bytes, owned_like: os.stat_result | None, *, mode: int) -> None:
-    """Put a file with these bytes in a place, whole or not at all, also when the power fails."""
+def _changed_meanwhile(path: str) -> EditorError:
+    return EditorError(f"{path} was changed meanwhile by somebody else; run this again")
+
+
+def _replace(
+    path: str,
+    data: bytes,
+    owned_like: os.stat_result | None,
+    *,
+    mode: int,
+    old: SettingsFile | None = None,
+) -> None:
+    """Put a file with these bytes in a place, whole or not at all, also when the power fails.
+
+    Args:
+        path: The place.
+        data: The bytes.
+        owned_like: Of whose owner and group it is to be.
+        mode: Its mode.
+        old: What must stand there still; access lists and the like are taken from it.
+
+    """
     folder = os.path.dirname(path)
     descriptor, temporary = tempfile.mkstemp(prefix=".acp-proxy-", dir=folder)
     try:
@@ -229,8 +285,12 @@ def _replace(path: str, data: bytes, owned_like: os.stat_result | None, *, mode:
             made = os.fstat(file.fileno())
             if owned_like is not None and _owner(owned_like) != _owner(made):
                 os.fchown(file.fileno(), *_owner(owned_like))
+            if old is not None and old.data is not None:
+                _copy_attributes(old.path, file.fileno())
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
+        if old is not None:
+            _ensure_unchanged(old)  # as late as can be: an editor may save at any moment
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -239,18 +299,50 @@ def _replace(path: str, data: bytes, owned_like: os.stat_result | None, *, mode:
     _sync_folder(folder)
 
 
+def _copy_attributes(source: str, descriptor: int) -> None:
+    """Give a new file the access list and other attributes of an old one, where they can be read.
+
+    With an access list the group's bits in the mode are the most that anybody in it
+    may do: without the list, they would be what the group may do.
+    """
+    if sys.platform != "linux":  # elsewhere Python cannot
+        return
+    wanted, there = _attributes(source), _attributes(descriptor)
+    for name in {**there, **wanted}:
+        if wanted.get(name) == there.get(name):
+            continue
+        try:
+            if name in wanted:
+                os.setxattr(descriptor, name, wanted[name])
+            else:
+                os.removexattr(descriptor, name)
+        except OSError:
+            if name == _ACCESS_LIST:  # others are the system's own
+                raise
+
+
+def _attributes(file: str | int) -> dict[str, bytes]:
+    """Return the extended attributes of a file that can be read; none where there are no such."""
+    found: dict[str, bytes] = {}
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(file):
+                with contextlib.suppress(OSError):
+                    found[name] = os.getxattr(file, name)
+    return found
+
+
 def _owner(status: os.stat_result) -> tuple[int, int]:
     return status.st_uid, status.st_gid
 
 
 def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:  # some file systems cannot; the file itself is written
-        pass
-    finally:
-        os.close(descriptor)
+    with contextlib.suppress(OSError):  # some cannot, or may not; the file itself is written
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _cannot_write(path: str, error: OSError) -> EditorError:

@@ -116,6 +116,16 @@ def comments_end(text: str, start: int, end: int) -> int:
     return start
 
 
+def has_comment(text: str, start: int, end: int) -> bool:
+    """Tell whether a comment stands between two places, of which neither is within a string."""
+    while start < end:
+        if _COMMENT.match(text, start):
+            return True
+        string = _STRING.match(text, start)
+        start = start + 1 if string is None else string.end()
+    return False
+
+
 class _Scanner:
     def __init__(self, text: str, at: int) -> None:
         self.text = text

@@ -126,6 +126,7 @@ _ADAPTERS = {
     "kimi": "kimi_cli",
     "kiro-cli": "kiro",
     "opencode": "opencode",
+    "opencode-ai": "opencode",
     "vibe-acp": "mistral_vibe",
 }
 
@@ -173,14 +174,21 @@ require("avante").setup({{
 
 # agent-shell's variables, by the program that they hold.
 _VARIABLES = {
+    "agent": "cursor",
     "auggie": "auggie",
     "claude-agent-acp": "anthropic-claude",
     "claude-code-acp": "anthropic-claude",
     "codex-acp": "openai-codex",
+    "copilot": "github",
     "cursor-agent": "cursor",
+    "gemini": "google-gemini",
+    "gemini-cli": "google-gemini",
     "goose": "goose",
+    "opencode": "opencode",
+    "opencode-ai": "opencode",
     "pi-acp": "pi",
     "qwen": "qwen",
+    "qwen-code": "qwen",
 }
 
 
@@ -272,7 +280,8 @@ EDITORS: dict[str, Editor] = {
             ),
             (
                 "It extends CodeCompanion's own adapter for that agent, or that for goose when there "
-                "is none: another may be nearer."
+                "is none: another may be nearer. What you gave that one (env, keys) give to this one "
+                "too, or let this one take its place with --name."
             ),
         ),
         "Remove the adapter again.",

@@ -54,8 +54,10 @@ def added_names(
         at = entries.agent_at(entry.words)
         if at is None or entry.member.value.data != shape.entry(entry.words):
             return False
+        if jsonc.has_comment(text, entry.member.start, entry.member.value.end):
+            return False  # a person's words go nowhere
         agent = entry.words[at:]
-        if not before:
+        if not any(before):  # backups may have been cleared away, and with them what was direct
             return entry.name == default_name(agent)
         was_direct = [entry.name in old and not entries.is_ours(old[entry.name]) for old in once]
         was_absent = [entry.name not in old for old in once]

@@ -254,9 +254,8 @@ class LogReader(OpenedLog):
             (last,) = self._db.execute(
                 "SELECT max(seq) FROM messages WHERE connection_id = ?", (connection_id,)
             ).fetchone()
-        raise QueryError(
-            f"connection {connection_id} has no message {seq}; it has 1 to {last or 0}"
-        )
+        there = f"1 to {last}" if last else "none"
+        raise QueryError(f"connection {connection_id} has no message {seq}; it has {there}")
 
     def frame(self, connection_id: int, seq: int) -> FrameRow:
         """Return the frame whose first message is ``seq``.

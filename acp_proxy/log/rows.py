@@ -213,3 +213,8 @@ class ConnectionRow:
     notes: list[dict[str, Any]] = field(default_factory=list)
     facts: str | None = None
     is_sound: bool = True
+
+    @property
+    def extent(self) -> str:
+        """Which messages it has, for people: ``1 to 17``, or ``none``."""
+        return f"1 to {self.messages}" if self.messages else "none"

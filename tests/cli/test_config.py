@@ -121,9 +121,21 @@ def test_options_of_the_agent_are_its_own() -> None:
     ]
 
 
+def test_an_option_of_ours_behind_the_agent_is_pointed_out(home: Path) -> None:
+    result = invoke("config", "zed", "--json", "goose", "acp", "--write")
+
+    assert "--write stands after AGENT, so it is taken for the agent's" in result.stderr
+    assert "config zed --write ..." in result.stderr
+    entry = json.loads(result.stdout)["agent_servers"]["goose (acp-proxy)"]
+    assert entry["args"][3:] == ["acp", "--write"]
+    assert not (home / ".config").exists()
+    assert invoke("config", "zed", "--", "goose", "acp", "--write").stderr == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("--write", "--file", "", "--", "goose"),
         ("--json", "--write"),
         ("--write", "--unwrap"),
         ("--dry-run",),
@@ -324,6 +336,16 @@ def test_an_agent_of_the_same_name_is_not_replaced(zed: Path) -> None:
 
     assert 'there is another agent called "Goose" already' in result.stderr
     assert "--name" in result.stderr
+    assert zed.read_text() == ZED
+
+
+def test_what_could_not_be_written_is_not_told_as_done(zed: Path) -> None:
+    (zed.parent / "second name").hardlink_to(zed)
+
+    result = invoke("config", "zed", "--write", *AGENT, code=1)
+
+    assert result.stdout == ""
+    assert "hard link" in result.stderr
     assert zed.read_text() == ZED
 
 

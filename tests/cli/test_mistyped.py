@@ -35,6 +35,17 @@ def told(*words: str, path: str = "/nowhere") -> str:
         ("rm 1", "No such command 'rm'. Did you mean 'prune'?"),
         ("claude-agent-acp", ("No such command 'claude-agent-acp'. "
             "To record an agent: acp-proxy run -- claude-agent-acp")),
+        ("claude", "No such command 'claude'. To record an agent: acp-proxy run claude"),
+        ("-- claude", "No such command 'claude'. To record an agent: acp-proxy run -- claude"),
+        ("help", "No such command 'help'. For help: acp-proxy --help"),
+        ("help tail -f", "No such command 'help'. For help: acp-proxy tail --help"),
+        ("help nonsense", "No such command 'help'. For help: acp-proxy --help"),
+        ("log help info", "No such command 'help'. For help: acp-proxy log info --help"),
+        ("config PyCharm", "No such command 'PyCharm'. Did you mean 'jetbrains'?"),
+        ("config nvim", ("No such command 'nvim'. "
+            "(Did you mean one of: 'codecompanion', 'avante'?)")),
+        ("config joe", ("No such command 'joe'. "
+            "Any other client: put before the agent's command: acp-proxy run --")),
         ("-- state-agent --acp", ("No such command 'state-agent'. "
             "To record an agent: acp-proxy run -- state-agent --acp")),
     ],

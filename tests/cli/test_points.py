@@ -1,6 +1,7 @@
 """``--at``: a seq, a count from the end, a time; and what changed between two of them."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from acp_proxy.recording import open_recording
 from acp_proxy.views.changes import changes
 from tests.cli.commands import document, invoke
 from tests.cli.conversations import V1, V2, put, request
+from tests.harness import PROXY, environment
 
 
 @pytest.fixture
@@ -34,6 +36,19 @@ def test_a_point_outside_is_refused(log: Path, point: str) -> None:
     said = invoke("state", "--log", log, "--at", point, code=1).stderr
 
     assert said == f'acp-proxy: connection 1 has no message at "{point}"; it has 1 to 17\n'
+
+
+@pytest.mark.parametrize(
+    "arguments", [("state", "--at", "1"), ("show", "1"), ("transcript", "--at", "1")]
+)
+def test_a_connection_without_messages_has_none(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    log = tmp_path / "log.db"
+    command: list[str | Path] = [PROXY, "run", "--log", log, "--", "true"]
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=60, env=environment())
+
+    said = invoke(*arguments, "--log", log, code=1).stderr
+
+    assert said.endswith("; it has none\n")
 
 
 @pytest.mark.parametrize("point", ["soon", "1e3", "", "--1", "2026-01-02T03:04:05", "1.5m"])

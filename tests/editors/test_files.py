@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -220,3 +222,132 @@ def test_a_folder_that_takes_no_files_is_told(shared: Path) -> None:
 
     assert said == f"cannot write {path}: Permission denied; nothing was changed"
     assert path.read_bytes() == OLD
+
+
+def test_who_comes_too_late_leaves_the_backup_of_who_was_first(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    seen_by_both = files.read(str(path))
+    files.write(seen_by_both, "{}")
+
+    with pytest.raises(EditorError, match="changed meanwhile by somebody else; run this again"):
+        files.write(seen_by_both, "{}")
+
+    before = files.paired(files.read(str(path)))
+    assert before is not None
+    assert before.data == OLD
+
+
+def test_two_at_once_do_not_both_change_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # another acp-proxy is at work
+
+    with pytest.raises(EditorError, match="changed meanwhile by somebody else; run this again"):
+        files.write(files.read(str(path)), "{}")
+
+    os.close(folder)
+    assert path.read_bytes() == OLD
+    assert list(tmp_path.iterdir()) == [path]
+    files.write(files.read(str(path)), "{}")
+    assert path.read_bytes() == b"{}"
+
+
+def test_an_editor_that_saves_at_the_last_moment_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    sync = os.fsync
+
+    def saved_meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        if os.fstat(descriptor).st_size == len("{}"):  # what is to take its place
+            path.write_text("newer")
+
+    old = files.read(str(path))
+    monkeypatch.setattr(os, "fsync", saved_meanwhile)  # the longest moment of all
+    with pytest.raises(EditorError, match="changed meanwhile by somebody else"):
+        files.write(old, "{}")
+
+    assert path.read_text() == "newer"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_who_is_interrupted_after_the_file_is_there_keeps_the_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    replace = os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        replace(source, target)
+        if target == str(path):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write(files.read(str(path)), "{}")
+
+    before = files.paired(files.read(str(path)))
+    assert before is not None
+    assert before.data == OLD
+
+
+def test_a_folder_that_takes_files_and_does_not_show_them_is_no_trouble(shared: Path) -> None:
+    path = shared / "settings.json"
+    path.write_bytes(OLD)
+    path.chmod(0o666)
+    if os.geteuid() == 0:
+        os.chown(path, 65534, 65534)
+    shared.chmod(0o333)
+
+    said = as_nobody('print(files.write(files.read(sys.argv[1]), "{}"))', str(path))
+
+    assert path.read_bytes() == b"{}"
+    assert Path(said).read_bytes() == OLD
+
+
+def test_a_file_with_a_second_name_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    (tmp_path / "dotfile").hardlink_to(path)
+
+    with pytest.raises(EditorError, match=r"has another name \(a hard link\).* change it by hand"):
+        files.write(files.read(str(path)), "{}")
+
+    assert path.read_bytes() == OLD
+    assert path.samefile(tmp_path / "dotfile")
+
+
+def access_list(group: int, mask: int, *others: tuple[int, int]) -> bytes:
+    """Return a list as Linux keeps it: rights of the owner, others by number, the group, the mask."""
+    nobody = 0xFFFFFFFF
+    entries = [(1, 6, nobody), *((2, bits, who) for who, bits in others), (4, group, nobody)]
+    entries += [(16, mask, nobody), (32, 0, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="access lists are attributes on Linux only")
+def test_who_may_read_a_file_by_its_access_list_and_who_not_stays(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(OLD)
+    listed = access_list(0, 4, (12345, 4))
+    try:
+        os.setxattr(path, "system.posix_acl_access", listed)
+        os.setxattr(tmp_path, "system.posix_acl_default", access_list(0, 7, (54321, 7)))
+    except OSError as error:
+        pytest.skip(f"this file system has no access lists: {error.strerror}")
+
+    files.write(files.read(str(path)), "{}")
+
+    assert path.read_bytes() == b"{}"
+    assert mode(path) == 0o640
+    assert os.getxattr(path, "system.posix_acl_access") == listed
+    now = files.read(str(path))
+    before = files.paired(now)
+    assert before is not None
+    files.put_back(now, before)
+    assert os.getxattr(path, "system.posix_acl_access") == listed

@@ -100,6 +100,9 @@ def test_avante_gets_a_provider_with_an_environment() -> None:
         ("claude-agent-acp", "agent-shell-anthropic-claude-acp-command"),
         ("codex-acp", "agent-shell-openai-codex-acp-command"),
         ("goose", "agent-shell-goose-acp-command"),
+        ("gemini", "agent-shell-google-gemini-acp-command"),
+        ("copilot", "agent-shell-github-acp-command"),
+        ("opencode-ai", "agent-shell-opencode-acp-command"),
     ],
 )
 def test_agent_shell_gets_the_command_of_that_agent(program: str, variable: str) -> None:

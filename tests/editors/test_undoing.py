@@ -70,6 +70,23 @@ def test_without_backups_only_our_own_names_tell() -> None:
     assert list(undone(text)) == ["other"]
 
 
+def test_an_agent_in_which_a_person_has_put_a_comment_is_not_taken_for_added() -> None:
+    first = settings()
+    there = added(first, "goose (acp-proxy)", "goose").replace('"env"', '/* mine */ "env"')
+
+    text = undoing.undo(there, ZED, [first], called).text
+
+    assert '"command": "goose"' in text
+    assert "/* mine */" in text
+
+
+def test_that_there_was_no_file_does_not_tell_what_was_in_it_later() -> None:
+    # It was made by us; an agent of the person's was wrapped later; that backup was cleared away.
+    there = wrapped(added(settings(mine=CUSTOM), "goose (acp-proxy)", "goose"))
+
+    assert undone(there, "") == {"mine": CUSTOM}
+
+
 def test_a_backup_that_cannot_be_read_is_as_good_as_none() -> None:
     text = added(settings(), "goose (acp-proxy)", "goose")
 
