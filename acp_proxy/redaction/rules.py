@@ -5,6 +5,7 @@ pattern where it fits. What is built in stays as it is; nothing here takes away 
 """
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.names import is_harmless
@@ -50,7 +51,9 @@ class Rules:
         squeezed = {name for name in map(_squeezed, names) if name.isalnum()}
         self.texts = tuple(text for text in texts if text)
         self._names = frozenset(squeezed)
-        self._patterns = [re.compile(pattern) for pattern in patterns]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "[[": nothing a reader of an export can do about
+            self._patterns = [re.compile(pattern) for pattern in patterns]
         self._assignments: list[re.Pattern[str]] = []
         self._hint: re.Pattern[bytes] | None = None
         if squeezed:
