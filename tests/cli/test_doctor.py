@@ -88,6 +88,30 @@ def test_a_damaged_log_is_told(tmp_path: Path) -> None:
     assert not_ok(findings, "log")[0]["remedy"]
 
 
+def test_a_locked_log_is_not_called_damaged(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    put(log, V1)
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        _, findings = examined(log)
+    [finding] = not_ok(findings, "log")
+    assert "is locked by another program" in finding["what"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_journals_that_nobody_may_look_at_are_told(tmp_path: Path) -> None:
+    put(tmp_path / "log.db", V1)
+    folder = tmp_path / "log.db.journals"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0)
+    try:
+        _, findings = examined(tmp_path / "log.db")
+    finally:
+        folder.chmod(0o700)
+    [finding] = not_ok(findings, "journals")
+    assert finding["remedy"] == f"chmod 700 {folder}"
+
+
 def test_a_log_of_a_newer_program_is_told_and_what_waits_for_it(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     put(log, V1)
