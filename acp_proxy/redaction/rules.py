@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _SEPARATORS = re.compile(r"[-_. ]")
-_SEPARATOR = "[-_. ]?"
+_SEPARATOR = "[-_. ]*+"
 _NO_ASCII = rb"(?:[\x80-\xff]{1,4}|(?:\\u[0-9a-f]{4}){1,2})"
 _VALUE = (
     r"""(?:\\{0,4}["'\]]){0,2}[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}"""
