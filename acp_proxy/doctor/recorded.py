@@ -105,9 +105,10 @@ def _contents(path: str, *, looks: bool) -> "Iterator[Finding]":
             yield Finding("log", NOTE, "too large to be looked through here", "acp-proxy verify")
         for loss in recording.losses:
             yield Finding("log", PROBLEM, loss, _SAVE)
+        before = waiting(path)  # some may be in the log, and others begun, once that is read
         ends = [row for row in recording.connections() if row.status == "running"]
-        alive = {os.path.basename(journal) for journal in waiting(path) if is_alive(journal)}
-        lost = [row.id for row in ends if row.uuid not in alive]
+        kept = {os.path.basename(journal) for journal in (*before, *waiting(path))}
+        lost = [row.id for row in ends if row.uuid not in kept]
     if lost:
         ids = ", ".join(map(str, lost))
         yield Finding("log", NOTE, f"of connection {ids} the end was never recorded", _LOST)

@@ -14,9 +14,13 @@ from typing import Any
 import pytest
 
 from acp_proxy.doctor.agents import DESKTOP_PATH, missing_on
+from acp_proxy.journal.tail import JournalReader
+from acp_proxy.log.writer import LogWriter
+from acp_proxy.recorder.ingest import Ingest
 from tests.cli.commands import invoke
 from tests.cli.conversations import V1, put
 from tests.harness import PROXY, environment
+from tests.recorder.journals import abandon, append, begin
 
 Finding = dict[str, str]
 CHECKS = ["program", "libraries", "settings", "log", "permissions", "journals", "disk", "self-test"]
@@ -96,6 +100,25 @@ def test_a_locked_log_is_not_called_damaged(tmp_path: Path) -> None:
         _, findings = examined(log)
     [finding] = not_ok(findings, "log")
     assert "is locked by another program" in finding["what"]
+
+
+def test_what_is_still_on_its_way_into_the_log_is_not_called_lost(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    writer = begin(log)
+    append(writer, [("client", b"{}\n"), ("agent", b"{}\n")])
+    with JournalReader(writer.path) as journal, LogWriter(str(log)) as into:
+        records = journal.read(0)
+        ingest = Ingest(journal, records[0], into)
+        ingest.take(records[:2])
+        ingest.commit()
+    abandon(writer)
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("BEGIN IMMEDIATE")  # the rest cannot get in
+        _, findings = examined(log)
+        [row] = db.execute("SELECT status FROM connections").fetchall()
+    assert row == ("running",)
+    assert len(not_ok(findings, "journals")) == 1
+    assert not [one for one in findings if "never recorded" in one["what"]]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
