@@ -172,7 +172,8 @@ class Walk:
         before = ""
         for number, value in enumerate(values):
             inner = place._replace(path=(*place.path, number))
-            if before and not (isinstance(value, str) and value.startswith("-")):
+            is_one = isinstance(value, str | int | float) and not str(value).startswith("-")
+            if before and is_one:
                 is_own = self._known.rules.has_name(before)
                 inner = inner._replace(name=before, blanket=inner.blanket or is_own)
             new = self._visit(value, inner)
