@@ -7,6 +7,7 @@ import, and TOML is read only where there is a file.
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ VARIABLES = {
 RULES = ("names", "texts", "patterns")
 """The lists under ``[redaction]`` (``redaction.rules``)."""
 DEFAULT = "default"
+_MAX_BYTES = 256 << 10
+"""A larger configuration is none; reading one takes half a second for each MiB."""
 _TABLES = ("redaction", "agents", "defaults")
 _NO = ("", "0", "false", "no", "off")
 _AGENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -72,9 +75,19 @@ def config_path() -> str | None:
     None when this user has no home. The same place as platformdirs gives (a test says so),
     without its 15 ms, for which a client would wait; but never one relative to the working folder,
     which is somebody's repository.
+
+    Raises:
+        SettingsError: The variable's path is relative, and the working folder was deleted.
+
     """
     if chosen := os.environ.get(CONFIG_VARIABLE):
-        return os.path.abspath(os.path.expanduser(chosen))
+        try:
+            return os.path.abspath(os.path.expanduser(chosen))
+        except OSError as error:  # the working folder was deleted
+            raise SettingsError(
+                f"{CONFIG_VARIABLE}={chosen} is relative to a working folder that is gone; "
+                "give an absolute path"
+            ) from error
     home = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
     given = os.environ.get("XDG_CONFIG_HOME", "") if sys.platform != "darwin" else ""
     folder = given if os.path.isabs(given) else os.path.expanduser(home)
@@ -173,8 +186,7 @@ def _with_variables(settings: Settings) -> Settings:
 
 def _read(path: str) -> Settings:
     try:
-        with open(path, "rb") as file:
-            raw = file.read()
+        raw = _content(path)
     except (FileNotFoundError, NotADirectoryError):
         return Settings(path)
     except OSError as error:
@@ -184,12 +196,30 @@ def _read(path: str) -> Settings:
     import tomllib  # noqa: PLC0415 - 10 ms; only where there is a file
 
     try:
-        tree = tomllib.loads(raw.decode())
+        tree = tomllib.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path} is not UTF-8 (byte {error.start}); {_OR}") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(f"{path} is no TOML: {error}; correct it, {_OR}") from error
     return _Reader(path).settings(tree)
+
+
+def _content(path: str) -> bytes:
+    """Return what is in a file; a conversation waits for this, so nothing else is waited for."""
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            if os.path.samestat(status, os.stat(os.devnull)):
+                return b""
+            raise SettingsError(f"{path} is no ordinary file; {_OR}")
+        raw = file.read(_MAX_BYTES + 1)
+    if len(raw) > _MAX_BYTES:
+        raise SettingsError(f"{path} is larger than {_MAX_BYTES >> 10} KiB; {_OR}")
+    return raw
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe nobody writes into would never open
 
 
 _OR = f"or set {CONFIG_VARIABLE}=/dev/null to do without it"
@@ -250,13 +280,20 @@ class _Reader:
                     "pattern can say more"
                 )
         for pattern in rules.get("patterns", ()):
-            try:
-                re.compile(pattern)
-            except (re.error, OverflowError, RecursionError) as error:
-                raise self._wrong(
-                    f'redaction.patterns: "{pattern}" is no regular expression: {error}'
-                ) from error
+            self._check_pattern(pattern)
         return rules
+
+    def _check_pattern(self, pattern: str) -> None:
+        import warnings  # noqa: PLC0415 - seldom needed
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Python's own words would reach the client
+                re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise self._wrong(
+                f'redaction.patterns: "{pattern}" is no regular expression: {error}'
+            ) from error
 
     def _texts(self, name: str, given: object) -> list[str]:
         if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
@@ -287,6 +324,10 @@ class _Reader:
                     f"defaults.{command} is no table; write [defaults.{command}] and the options "
                     "below it"
                 )
+        if "run" in given:  # it may ask for secrets to be blanked: not to be passed over in silence
+            raise self._wrong(
+                f"defaults.run: what run does by default stands at the top: {', '.join(VARIABLES)}"
+            )
         return given
 
     def _check_names(self, given: dict[str, Any], known: Sequence[str], where: str) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from platformdirs import user_config_dir
 
+from acp_proxy.redaction.rules import Rules
 from acp_proxy.settings import (
     CONFIG_VARIABLE,
     DEFAULT,
     VARIABLES,
+    Settings,
     SettingsError,
     Value,
     config_path,
@@ -137,6 +139,7 @@ WRONG = [
     ('[redaction]\nname = ["a"]', "there is no setting redaction.name; did you mean"),
     ("[redaction]\ntexts = 'a'", "redaction.texts is no list of texts"),
     ("[defaults]\nmessages = 1", "write [defaults.messages]"),
+    ("[defaults.run]\nredact-at-rest = true", "defaults.run: what run does by default stands at"),
     ("a = " + "[" * 100_000, "no TOML"),
 ]
 
@@ -159,6 +162,48 @@ def test_a_file_that_is_no_text_is_told(clean: Path) -> None:
 def test_a_file_that_cannot_be_read_is_told(clean: Path) -> None:
     clean.mkdir()
     with pytest.raises(SettingsError, match="cannot be read"):
+        load()
+
+
+def test_what_is_no_file_is_told_at_once(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(clean)  # nobody ever writes into it
+    with pytest.raises(SettingsError, match="no ordinary file"):
+        load()
+    monkeypatch.setenv(CONFIG_VARIABLE, "/dev/zero")
+    with pytest.raises(SettingsError, match="no ordinary file"):
+        load()
+    monkeypatch.setenv(CONFIG_VARIABLE, os.devnull)
+    assert load() == Settings(os.devnull)
+
+
+def test_a_file_too_large_to_be_read_in_passing_is_told(clean: Path) -> None:
+    with clean.open("w") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(SettingsError, match="larger than 256 KiB"):
+        load()
+
+
+def test_a_byte_order_mark_is_nothing(clean: Path) -> None:
+    clean.write_bytes(b'\xef\xbb\xbflabel = "x"\r\n')
+    assert load().label.value == "x"
+
+
+def test_python_says_nothing_of_a_pattern(clean: Path) -> None:
+    clean.write_text("[redaction]\npatterns = ['[[a]b']")
+    assert load().rules["patterns"] == ["[[a]b"]  # a warning would be an error here
+    assert Rules(patterns=load().rules["patterns"]).may_be_in(b"x")
+
+
+def test_a_relative_place_in_a_folder_that_is_gone_is_told(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setenv(CONFIG_VARIABLE, "my.toml")
+    with pytest.raises(
+        SettingsError, match=r"my\.toml is relative to a working folder that is gone"
+    ):
         load()
 
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.agents import find
+from acp_proxy.agents import choose, find
 from acp_proxy.cli.options import failing_plainly
-from acp_proxy.settings import load
+from acp_proxy.settings import load, load_leniently
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,3 +34,11 @@ def resolved(agent: "Sequence[str]") -> "Sequence[str]":
         return agent
     with failing_plainly():
         return find(agent[0], load().agents) or agent
+
+
+def looked_for(agent: "Sequence[str]") -> "Sequence[str]":
+    """Return the command that a short name stands for, whether that is there or not; never fails."""
+    if len(agent) != 1 or click.get_current_context().meta[_VERBATIM]:
+        return agent
+    choice = choose(agent[0], load_leniently()[0].agents)
+    return agent if choice is None else choice.command

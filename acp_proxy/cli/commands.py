@@ -45,7 +45,7 @@ _COMMANDS = {
     "demo": "acp_proxy.cli.demo:demo",
     "completion": "acp_proxy.cli.completion.command:completion",
 }
-_WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
+WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
 """These work also when the configuration cannot be read: two record or mend, two do not need it."""
 
 COMPLETION = "_ACP_PROXY_COMPLETE"
@@ -74,7 +74,7 @@ class _LateGroup(Root):
         """Return the command that the arguments name, with the defaults that the settings give it."""
         name, command, rest = super().resolve_command(ctx, args)
         for_nothing = ctx.resilient_parsing or not {"-h", "--help"}.isdisjoint(rest)
-        if name and command is not None and name not in _WITHOUT_SETTINGS and not for_nothing:
+        if name and command is not None and name not in WITHOUT_SETTINGS and not for_nothing:
             ctx.default_map = {name: _defaults(ctx, name, command, rest)}
         return name, command, rest
 

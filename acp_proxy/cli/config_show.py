@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from acp_proxy.cli.defaults import wrong_defaults
 from acp_proxy.cli.options import Failure, echo_table, failing_plainly, json_option
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import parse_keep
@@ -17,7 +18,8 @@ from acp_proxy.views.tables import table
 
 @click.command()
 @json_option
-def show(as_json: bool) -> None:
+@click.pass_context
+def show(ctx: click.Context, as_json: bool) -> None:
     """Print every setting, its value, and where the value comes from.
 
     An option of a command goes before its variable, the variable before the
@@ -38,7 +40,7 @@ def show(as_json: bool) -> None:
         click.echo(f"configuration: {where}{'' if is_there else ' (not there)'}\n")
         cells = [[row["setting"], _text(row["value"]), _source(row["from"])] for row in rows]
         echo_table(table(["SETTING", "VALUE", "FROM"], cells))
-    if (problem := wrong_value(settings)) is not None:
+    if (problem := wrong_value(settings) or wrong_defaults(settings, ctx)) is not None:
         raise Failure(problem)
 
 

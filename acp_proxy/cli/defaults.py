@@ -1,5 +1,6 @@
 """What a person's configuration says of a command's options: ``[defaults.COMMAND]``. Prints nothing."""
 
+import difflib
 from typing import Any
 
 import click
@@ -58,6 +59,27 @@ def spelled(
         if value is not False and not names & given:
             written.append(option if value is True else f"{option} {value}")
     return written
+
+
+def wrong_defaults(settings: Settings, ctx: click.Context) -> str | None:
+    """Return what is wrong with the defaults of any command, None when all can be taken."""
+    from acp_proxy.cli.commands import WITHOUT_SETTINGS  # it imports this module
+
+    root = ctx.find_root()
+    assert isinstance(root.command, click.Group)
+    for name in settings.defaults:
+        command = root.command.get_command(root, name)
+        where = f"{settings.path}: defaults.{name}: "
+        if command is None:
+            near = difflib.get_close_matches(name, root.command.list_commands(root), 1)
+            return f"{where}there is no such command{f'; did you mean {near[0]}?' if near else ''}"
+        if name in WITHOUT_SETTINGS:
+            return f"{where}this command takes no defaults"
+        try:
+            option_defaults(settings, name, command, root)
+        except SettingsError as error:
+            return str(error)
+    return None
 
 
 def _converted(

@@ -2,15 +2,22 @@
 
 import os
 import sys
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.cli.agent_words import AgentCommand, resolved
+from acp_proxy.cli.agent_words import AgentCommand, looked_for
+from acp_proxy.cli.defaults import wrong_defaults
 from acp_proxy.cli.options import echo_lines, json_option, log_option, terminal_columns
 from acp_proxy.doctor import OK, PROBLEM, Finding, examine
+from acp_proxy.settings import load_leniently
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
 from acp_proxy.views.tables import fit_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command(cls=AgentCommand, context_settings={"allow_interspersed_args": False})
@@ -27,7 +34,7 @@ def doctor(log: str | None, as_json: bool, command: tuple[str, ...]) -> None:
     recorded and verified.
     """
     findings = []
-    for finding in examine(log, resolved(command)):
+    for finding in chain(examine(log, looked_for(command)), _defaults()):
         findings.append(finding)
         if not as_json:
             _write(finding)
@@ -42,6 +49,13 @@ def doctor(log: str | None, as_json: bool, command: tuple[str, ...]) -> None:
         click.echo("\nall is well")
     if problems:
         sys.exit(1)
+
+
+def _defaults() -> "Iterator[Finding]":
+    """Yield what is wrong with the options' defaults in the settings: only we know the options."""
+    wrong = wrong_defaults(load_leniently()[0], click.get_current_context())
+    if wrong is not None:
+        yield Finding("settings", PROBLEM, wrong, "correct the file")
 
 
 def _write(finding: Finding) -> None:

@@ -106,6 +106,7 @@ def _become(command: "Sequence[str]", failure: AgentError | None) -> "NoReturn":
     if failure is not None:
         _fail(failure)
     import signal
+    from errno import EACCES
 
     from acp_proxy.relay.agent import environment, explain
 
@@ -113,6 +114,8 @@ def _become(command: "Sequence[str]", failure: AgentError | None) -> "NoReturn":
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
         os.execvpe(command[0], list(command), environment())  # noqa: S606 - running the agent is our purpose
+    except ValueError:  # an empty name, which only Python refuses
+        _fail(explain(command[0], PermissionError(EACCES, os.strerror(EACCES))))
     except OSError as error:
         _fail(explain(command[0], error))
 

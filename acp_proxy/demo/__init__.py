@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from acp_proxy.settings import CONFIG_VARIABLE, VARIABLES
+
 _LIMIT_SECONDS = 60
 LABEL = "demo"
 
@@ -15,7 +17,7 @@ class DemoError(Exception):
     """The demonstration's client did not end well; the text says how."""
 
 
-def play(log: str, *, hang: bool = False, quiet: bool = False) -> None:
+def play(log: str, *, hang: bool = False, quiet: bool = False, as_set: bool = True) -> None:
     """Hold the conversation through the proxy; return when it is over.
 
     The client writes what it sees to stdout.
@@ -24,6 +26,7 @@ def play(log: str, *, hang: bool = False, quiet: bool = False) -> None:
         log: Path of the log to record into.
         hang: Let the agent fall silent in the middle, and the client give up.
         quiet: Keep from stdout what the client sees.
+        as_set: Record as the person's settings say; else as by default.
 
     Raises:
         DemoError: It did not go as it should.
@@ -34,7 +37,10 @@ def play(log: str, *, hang: bool = False, quiet: bool = False) -> None:
     agent = [*python, os.path.join(here, "agent.py"), *(["--hang"] if hang else [])]
     proxy = [*python, "-m", "acp_proxy", "run", "--log", log, "--label", LABEL, "--", *agent]
     output = subprocess.PIPE if quiet else None
-    environment = {name: value for name, value in os.environ.items() if name != "ACP_PROXY_OFF"}
+    without = ["ACP_PROXY_OFF", *(() if as_set else VARIABLES.values())]
+    environment = {name: value for name, value in os.environ.items() if name not in without}
+    if not as_set:
+        environment[CONFIG_VARIABLE] = os.devnull
     try:
         done = subprocess.run(
             [*python, os.path.join(here, "client.py"), *proxy],

@@ -1,7 +1,7 @@
 """A tiny honest ACP client (version 1), for the demonstration. Standard library only.
 
 Its arguments are the agent's command. It asks one thing, allows what it is asked
-for, prints what it sees, and ends the conversation; it gives up on an agent that is silent.
+for, prints what it sees, and ends the conversation; it soon gives up on an agent that is to hang.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 _PATIENCE_SECONDS = 1.0
-"""How long the agent may be silent in a turn: it has nothing to do that takes time."""
+"""How long the agent may be silent in a turn when it is to hang: it has nothing to do that takes time."""
 _START_SECONDS = 30.0
 
 
@@ -99,13 +99,15 @@ def main() -> None:
     question = "How many words has the question that I ask?"
     print(f"  client asks: {question}")
     prompt = [{"type": "text", "text": question}]
-    client.be_impatient()
+    is_to_hang = "--hang" in sys.argv  # else silence is only a machine with much to do
+    if is_to_hang:
+        client.be_impatient()
     try:
         result = client.request("session/prompt", sessionId=session, prompt=prompt)
     except TimeoutError:
         print("  no answer:   the client gives up")
         client.give_up()
-        sys.exit(0)
+        sys.exit(0 if is_to_hang else "the agent does not answer")
     print(f"  turn ended:  {result['stopReason']}")
     sys.exit(client.close())
 

@@ -64,8 +64,10 @@ def _log(path: str) -> "Iterator[Finding]":
         return
     try:
         missing = [step for step in schema.STEPS if step not in schema.applied_steps(path)]
-        yield from _contents(path)
-        schema.check_usable(path)
+        trouble = _trouble(path)
+        yield from _contents(path, looks=not isinstance(trouble, schema.LogLockedError))
+        if trouble is not None:
+            raise trouble
     except LogError as error:
         yield Finding("log", PROBLEM, error.why, error.remedy)
         return
@@ -79,7 +81,17 @@ def _log(path: str) -> "Iterator[Finding]":
         )
 
 
-def _contents(path: str) -> "Iterator[Finding]":
+def _trouble(path: str) -> LogError | None:
+    """Return why the log could not be written now."""
+    try:
+        schema.check_usable(path)
+    except LogError as error:
+        return error
+    return None
+
+
+def _contents(path: str, *, looks: bool) -> "Iterator[Finding]":
+    """Yield what is in the log, and if asked what SQLite finds wrong with it: that takes its lock."""
     with open_recording(path) as recording:
         counts, bytes_ = recording.counts(), recording.size()
         yield Finding(
@@ -88,16 +100,17 @@ def _contents(path: str) -> "Iterator[Finding]":
             f"{path}: {count(counts['connections'], 'connection')}, "
             f"{count(counts['messages'], 'message')}, {size(bytes_)}",
         )
-        if bytes_ <= _CHECKED_WHOLE:
+        if looks and bytes_ <= _CHECKED_WHOLE:
             for problem in recording.check_integrity():
                 yield Finding("log", PROBLEM, f"SQLite finds it damaged: {problem}", _SAVE)
-        else:
+        elif looks:
             yield Finding("log", NOTE, "too large to be looked through here", "acp-proxy verify")
         for loss in recording.losses:
             yield Finding("log", PROBLEM, loss, _SAVE)
+        before = waiting(path)  # some may be in the log, and others begun, once that is read
         ends = [row for row in recording.connections() if row.status == "running"]
-        alive = {os.path.basename(journal) for journal in waiting(path) if is_alive(journal)}
-        lost = [row.id for row in ends if row.uuid not in alive]
+        kept = {os.path.basename(journal) for journal in (*before, *waiting(path))}
+        lost = [row.id for row in ends if row.uuid not in kept]
     if lost:
         ids = ", ".join(map(str, lost))
         yield Finding("log", NOTE, f"of connection {ids} the end was never recorded", _LOST)
@@ -140,6 +153,11 @@ def _journals(path: str, stuck: "list[Waiting]") -> "Iterator[Finding]":
         yield Finding(
             "journals", PROBLEM, f"{name} is damaged", "look at it by hand, then delete it"
         )
+    folder = folder_of(path)
+    if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        what = f"{folder} cannot be used: what waits there does not get into the log"
+        yield Finding("journals", PROBLEM, what, f"chmod 700 {shlex.quote(folder)}")
+        return
     alive = sum(is_alive(journal) for journal in waiting(path))
     if not stuck:
         running = f"; {count(alive, 'conversation')} running" if alive else ""

@@ -24,7 +24,7 @@ def self_test() -> "Iterator[Finding]":
     try:
         with tempfile.TemporaryDirectory(prefix="acp-proxy-doctor-") as folder:
             log = os.path.join(folder, "log.db")
-            play(log, quiet=True)
+            play(log, quiet=True, as_set=False)  # a rule that blanks a method is no fault of ours
             stuck = settle(log)
             problems = [f"not recorded: {journal.why}" for journal in stuck] or _problems(log)
             messages = _messages(log) if not problems else 0

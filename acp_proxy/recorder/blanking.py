@@ -38,7 +38,7 @@ class Blanking:
         return [0] * len(STREAMS)
 
     def facts(self, facts: "Facts") -> "Facts":
-        """Return the facts of the start without secrets."""
+        """Return the facts of the start, or of a note, without secrets."""
         blanked: Facts = {**facts, **self._redactor.redact_value(_spoken(facts))[0]}
         return blanked
 
@@ -70,4 +70,4 @@ class Blanking:
 
 
 def _spoken(facts: "Facts") -> dict[str, Any]:
-    return {name: facts[name] for name in ("command", "cwd", "label") if name in facts}
+    return {name: facts[name] for name in ("command", "cwd", "label", "why") if name in facts}

@@ -228,6 +228,8 @@ class Ingest:
             self._flush(stream)
             self._note({**facts, "elapsed_ns": self._elapsed(record)})
         elif event != "start":
+            if self._blanking is not None:
+                facts = self._blanking.facts(facts)
             self._note({**facts, "elapsed_ns": self._elapsed(record)})
 
     def _gap(self, stream: Stream, end: int) -> None:

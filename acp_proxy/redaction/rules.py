@@ -5,6 +5,7 @@ pattern where it fits. What is built in stays as it is; nothing here takes away 
 """
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.names import is_harmless
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _SEPARATORS = re.compile(r"[-_. ]")
-_SEPARATOR = "[-_. ]?"
+_SEPARATOR = "[-_. ]*+"
 _NO_ASCII = rb"(?:[\x80-\xff]{1,4}|(?:\\u[0-9a-f]{4}){1,2})"
 _VALUE = (
     r"""(?:\\{0,4}["'\]]){0,2}[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}"""
@@ -50,7 +51,9 @@ class Rules:
         squeezed = {name for name in map(_squeezed, names) if name.isalnum()}
         self.texts = tuple(text for text in texts if text)
         self._names = frozenset(squeezed)
-        self._patterns = [re.compile(pattern) for pattern in patterns]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "[[": nothing a reader of an export can do about
+            self._patterns = [re.compile(pattern) for pattern in patterns]
         self._assignments: list[re.Pattern[str]] = []
         self._hint: re.Pattern[bytes] | None = None
         if squeezed:

@@ -172,14 +172,19 @@ class Walk:
         before = ""
         for number, value in enumerate(values):
             inner = place._replace(path=(*place.path, number))
-            if before and isinstance(value, str) and not value.startswith("-"):
-                inner = inner._replace(name=before)
+            is_one = isinstance(value, str | int | float) and not str(value).startswith("-")
+            if before and is_one:
+                is_own = self._known.rules.has_name(before)
+                inner = inner._replace(name=before, blanket=inner.blanket or is_own)
             new = self._visit(value, inner)
             is_same = is_same and new is value
             found.append(new)
             flag = _FLAG.fullmatch(value) if isinstance(value, str) else None
-            before = flag[1] if flag is not None and says_secret(flag[1]) else ""
+            before = flag[1] if flag is not None and self._says_secret(flag[1]) else ""
         return values if is_same else type(values)(found)
+
+    def _says_secret(self, name: str) -> bool:
+        return says_secret(name) or self._known.rules.has_name(name)
 
     def _below(self, place: _Place, key: Any, name: str) -> _Place:
         """Return the place of an object's member."""

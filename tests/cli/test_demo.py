@@ -1,7 +1,10 @@
 """The demonstration: real peers over the real proxy, shown in full."""
 
+import subprocess
+import sys
 from pathlib import Path
 
+from acp_proxy import demo
 from tests.cli.commands import document, invoke, objects
 
 
@@ -39,3 +42,22 @@ def test_a_demonstration_that_hangs_can_be_found_out(tmp_path: Path) -> None:
     assert turn.endswith("running")
     [took] = [word for word in turn.split() if word.endswith("s") and word[0].isdigit()]
     assert float(took.removesuffix("s")) >= 1  # the second in which the client waited is in it
+
+
+SLOW = """
+import json, sys, time
+results = {"session/new": {"sessionId": "s"}, "session/prompt": {"stopReason": "end_turn"}}
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "session/prompt":
+        time.sleep(1.5)
+    result = results.get(request["method"], {})
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+def test_an_agent_on_a_busy_machine_is_waited_for() -> None:
+    client = Path(demo.__file__).with_name("client.py")
+    command = [sys.executable, str(client), sys.executable, "-c", SLOW]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    assert done.stdout.endswith(b"  turn ended:  end_turn\n")

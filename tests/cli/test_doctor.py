@@ -14,9 +14,13 @@ from typing import Any
 import pytest
 
 from acp_proxy.doctor.agents import DESKTOP_PATH, missing_on
+from acp_proxy.journal.tail import JournalReader
+from acp_proxy.log.writer import LogWriter
+from acp_proxy.recorder.ingest import Ingest
 from tests.cli.commands import invoke
 from tests.cli.conversations import V1, put
 from tests.harness import PROXY, environment
+from tests.recorder.journals import abandon, append, begin
 
 Finding = dict[str, str]
 CHECKS = ["program", "libraries", "settings", "log", "permissions", "journals", "disk", "self-test"]
@@ -86,6 +90,49 @@ def test_a_damaged_log_is_told(tmp_path: Path) -> None:
     is_well, findings = examined(log)
     assert not is_well
     assert not_ok(findings, "log")[0]["remedy"]
+
+
+def test_a_locked_log_is_not_called_damaged(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    put(log, V1)
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        _, findings = examined(log)
+    [finding] = not_ok(findings, "log")
+    assert "is locked by another program" in finding["what"]
+
+
+def test_what_is_still_on_its_way_into_the_log_is_not_called_lost(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    writer = begin(log)
+    append(writer, [("client", b"{}\n"), ("agent", b"{}\n")])
+    with JournalReader(writer.path) as journal, LogWriter(str(log)) as into:
+        records = journal.read(0)
+        ingest = Ingest(journal, records[0], into)
+        ingest.take(records[:2])
+        ingest.commit()
+    abandon(writer)
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("BEGIN IMMEDIATE")  # the rest cannot get in
+        _, findings = examined(log)
+        [row] = db.execute("SELECT status FROM connections").fetchall()
+    assert row == ("running",)
+    assert len(not_ok(findings, "journals")) == 1
+    assert not [one for one in findings if "never recorded" in one["what"]]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_journals_that_nobody_may_look_at_are_told(tmp_path: Path) -> None:
+    put(tmp_path / "log.db", V1)
+    folder = tmp_path / "log.db.journals"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0)
+    try:
+        _, findings = examined(tmp_path / "log.db")
+    finally:
+        folder.chmod(0o700)
+    [finding] = not_ok(findings, "journals")
+    assert finding["remedy"] == f"chmod 700 {folder}"
 
 
 def test_a_log_of_a_newer_program_is_told_and_what_waits_for_it(tmp_path: Path) -> None:

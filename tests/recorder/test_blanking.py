@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,21 @@ def test_no_secret_is_stored_whoever_died(
         said = b"".join(recording.stream("latest", "agent"))
     assert b"use [redacted] and [redacted]" in said
     assert said.endswith(b"not json [redacted] and its end\n")
+
+
+def test_why_an_agent_was_not_started_is_without_secrets_too(tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    config = tmp_path / "config.toml"
+    config.write_text('redact_at_rest = true\n[redaction]\ntexts = ["Falcon"]\n')
+    words = [sys.executable, "-m", "acp_proxy", "run", "--log", str(log), "--", "/Falcon/agent"]
+    env = {**os.environ, "ACP_PROXY_CONFIG": str(config)}
+
+    assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 127
+
+    [row] = document("connections", "--log", log)
+    assert "/[redacted]/agent" in row["notes"][0]["why"]
+    assert row["notes"][1] == {"event": "redacted", "values": 2}
+    assert b"Falcon" not in log.read_bytes()
 
 
 def test_a_line_too_long_to_be_looked_through_is_not_stored() -> None:

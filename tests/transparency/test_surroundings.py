@@ -229,7 +229,9 @@ def test_the_off_switch_makes_the_agent_take_our_place(log: Log) -> None:
     assert log.journals() == []
 
 
-@pytest.mark.parametrize(("name", "code"), [("no-such-agent", 127), ("/etc/passwd", 126)])
+@pytest.mark.parametrize(
+    ("name", "code"), [("no-such-agent", 127), ("/etc/passwd", 126), ("", 126)]
+)
 def test_the_off_switch_tells_what_cannot_be_started(log: Log, name: str, code: int) -> None:
     env = environment(ACP_PROXY_OFF="1")
     with Process(Way(log).command([name]), env=env) as process:
