@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 OFF_VARIABLE = "ACP_PROXY_OFF"
 _VALUED = ("--log", "--label", "--keep")
 _REDACT = "--redact-at-rest"
+_NOT_FOUND = 127
 
 
 class Asked(NamedTuple):
@@ -87,7 +88,7 @@ def start(asked: Asked) -> "NoReturn":
             keep=asked.keep,
         )
     except AgentError as error:
-        _fail(error)
+        _fail(error, command[0])
 
 
 def _named(name: str) -> "tuple[Sequence[str], AgentError | None]":
@@ -117,10 +118,23 @@ def _become(command: "Sequence[str]", failure: AgentError | None) -> "NoReturn":
     except ValueError:  # an empty name, which only Python refuses
         _fail(explain(command[0], PermissionError(EACCES, os.strerror(EACCES))))
     except OSError as error:
-        _fail(explain(command[0], error))
+        _fail(explain(command[0], error), command[0])
 
 
-def _fail(error: AgentError) -> "NoReturn":
-    sys.stderr.write(f"acp-proxy: {error}\n")
+def _fail(error: AgentError, program: str = "") -> "NoReturn":
+    hint = _meant(program) if error.exit_code == _NOT_FOUND else ""
+    sys.stderr.write(f"acp-proxy: {error}{hint}\n")
     sys.stderr.flush()
     os._exit(error.exit_code)
+
+
+def _meant(program: str) -> str:
+    """Return which agent's short name somebody may have meant by a program that is not there."""
+    from difflib import get_close_matches
+
+    from acp_proxy.agents import KNOWN
+    from acp_proxy.settings import load_leniently
+
+    names = [*load_leniently()[0].agents, *KNOWN]
+    near = get_close_matches(program, names, 1, cutoff=0.8)
+    return f"; the agent {near[0]}: acp-proxy run {near[0]}" if near else ""

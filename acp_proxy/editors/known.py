@@ -17,6 +17,7 @@ PLACEHOLDER = ("claude-agent-acp",)
 """The agent of snippets for which nobody named one."""
 
 _FETCHERS = ("npx", "uvx", "bunx", "pnpx")
+_NO_NAMES = ("cli", "acp", "agent")
 
 
 class Launch(NamedTuple):
@@ -71,11 +72,15 @@ def short_name(agent: "Sequence[str]") -> str:
     'goose'
     >>> short_name(["npx", "-y", "@agentclientprotocol/codex-acp@2.6.0"])
     'codex-acp'
+    >>> short_name(["npx", "-y", "@kilocode/cli", "acp"])
+    'kilocode'
     """
     base = agent[0].rpartition("/")[2]
     if base in _FETCHERS:
         named = [word for word in agent[1:] if not word.startswith("-")]
-        base = re.sub(r"(?<=.)@.*", "", named[0].rpartition("/")[2]) if named else base
+        package = re.sub(r"(?<=.)@.*", "", named[0]) if named else base
+        scope, _, name = package.rpartition("/")
+        base = scope.lstrip("@") if name in _NO_NAMES and scope else name
     return base
 
 
@@ -123,6 +128,7 @@ _ADAPTERS = {
     "gemini-cli": "gemini_cli",
     "goose": "goose",
     "kilo": "kilocode",
+    "kilocode": "kilocode",
     "kimi": "kimi_cli",
     "kiro-cli": "kiro",
     "opencode": "opencode",

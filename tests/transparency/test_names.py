@@ -73,6 +73,26 @@ def test_an_agent_that_is_known_but_not_here_is_told_and_recorded(
     assert "is not installed" in row["notes"][0]["why"]
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["min"], "; the agent mine: acp-proxy run mine"),
+        (["--", "claud"], "; the agent claude: acp-proxy run claude"),
+        (["cladue", "--acp"], "; the agent claude: acp-proxy run claude"),
+        (["no-such-thing"], ""),
+    ],
+)
+@pytest.mark.parametrize("is_off", [False, True], ids=["on", "off"])
+def test_a_program_that_is_not_there_may_be_an_agent(
+    env: dict[str, str], tmp_path: Path, words: list[str], hint: str, is_off: bool
+) -> None:
+    env |= {"ACP_PROXY_LOG": str(tmp_path / "log.db"), "ACP_PROXY_OFF": "1" if is_off else ""}
+    with Process([str(PROXY), "run", *words], env=env) as process:
+        said = process.stderr.wait_end().decode()
+        assert process.wait() == 127
+    assert said.endswith(f"as you would type it{hint}\n")
+
+
 def test_a_broken_configuration_stops_no_agent(env: dict[str, str], tmp_path: Path) -> None:
     Path(env["ACP_PROXY_CONFIG"]).write_text("x =")
     log = Log(tmp_path / "log.db")
