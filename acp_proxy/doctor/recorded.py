@@ -64,10 +64,8 @@ def _log(path: str) -> "Iterator[Finding]":
         return
     try:
         missing = [step for step in schema.STEPS if step not in schema.applied_steps(path)]
-        trouble = _trouble(path)
-        yield from _contents(path, looks=not isinstance(trouble, schema.LogLockedError))
-        if trouble is not None:
-            raise trouble
+        yield from _contents(path, looks=not _is_locked(path))
+        schema.check_usable(path)  # last: it leaves none of SQLite's files behind
     except LogError as error:
         yield Finding("log", PROBLEM, error.why, error.remedy)
         return
@@ -81,13 +79,14 @@ def _log(path: str) -> "Iterator[Finding]":
         )
 
 
-def _trouble(path: str) -> LogError | None:
-    """Return why the log could not be written now."""
+def _is_locked(path: str) -> bool:
     try:
         schema.check_usable(path)
-    except LogError as error:
-        return error
-    return None
+    except schema.LogLockedError:
+        return True
+    except LogError:
+        pass
+    return False
 
 
 def _contents(path: str, *, looks: bool) -> "Iterator[Finding]":
