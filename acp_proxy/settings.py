@@ -25,7 +25,7 @@ VARIABLES = {
 RULES = ("names", "texts", "patterns")
 """The lists under ``[redaction]`` (``redaction.rules``)."""
 DEFAULT = "default"
-_MAX_BYTES = 256 << 10
+_MAX_BYTES = 64 << 10
 """A larger configuration is none; reading one takes half a second for each MiB."""
 _TABLES = ("redaction", "agents", "defaults")
 _NO = ("", "0", "false", "no", "off")

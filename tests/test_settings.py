@@ -179,7 +179,7 @@ def test_what_is_no_file_is_told_at_once(clean: Path, monkeypatch: pytest.Monkey
 def test_a_file_too_large_to_be_read_in_passing_is_told(clean: Path) -> None:
     with clean.open("w") as file:
         file.truncate(1 << 40)
-    with pytest.raises(SettingsError, match="larger than 256 KiB"):
+    with pytest.raises(SettingsError, match="larger than 64 KiB"):
         load()
 
 
