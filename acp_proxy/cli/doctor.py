@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 @click.command(cls=AgentCommand, context_settings={"allow_interspersed_args": False})
 @log_option
 @json_option
+@click.option("--no-self-test", is_flag=True, help="Hold no conversation: only look.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[[--] COMMAND [ARGS]...]")
-def doctor(log: str | None, as_json: bool, command: tuple[str, ...]) -> None:
+def doctor(log: str | None, as_json: bool, no_self_test: bool, command: tuple[str, ...]) -> None:
     """Look whether all is well, and say what to do where it is not; exit with 1 then.
 
     Looked at are the program and its libraries, the settings, the log and who may
@@ -34,7 +35,7 @@ def doctor(log: str | None, as_json: bool, command: tuple[str, ...]) -> None:
     recorded and verified.
     """
     findings = []
-    for finding in chain(examine(log, looked_for(command)), _defaults()):
+    for finding in chain(examine(log, looked_for(command), plays=not no_self_test), _defaults()):
         findings.append(finding)
         if not as_json:
             _write(finding)

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["NOTE", "OK", "PROBLEM", "Finding", "examine"]
 
 
-def examine(log: str | None = None, command: "Sequence[str]" = ()) -> "Iterator[Finding]":
+def examine(
+    log: str | None = None, command: "Sequence[str]" = (), *, plays: bool = True
+) -> "Iterator[Finding]":
     """Yield what was found, check by check: some 2 s in all, most of it the self-test.
 
     Args:
         log: Path of the log; None for the one that the settings say.
         command: An agent's command that is to be found too.
+        plays: Whether to hold a conversation for the self-test.
 
     """
     settings, trouble = load_leniently()
@@ -37,7 +40,7 @@ def examine(log: str | None = None, command: "Sequence[str]" = ()) -> "Iterator[
         [
             editors.settings_files,
             lambda: agents.commands(settings, command),
-            self_test.self_test,
+            *([self_test.self_test] if plays else []),
         ],
     )
     for check in checks:

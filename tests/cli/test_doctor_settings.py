@@ -13,8 +13,8 @@ def test_a_named_agent_is_looked_for_whatever_the_settings_are(tmp_path: Path) -
     config.write_text("lable = 'x'")
     program = tmp_path / "bin/goose"
     script(program, "#!/bin/sh")
-    places = {"ACP_PROXY_CONFIG": str(config), "PATH": f"{program.parent}:{os.environ['PATH']}"}
-    _, findings = examined(tmp_path / "log.db", "goose", **places)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    _, findings = examined(tmp_path / "log.db", "goose", ACP_PROXY_CONFIG=str(config), PATH=path)
     assert len(not_ok(findings, "settings")) == 1
     assert any("the command (goose acp)" in one["what"] for one in findings)
 
@@ -45,5 +45,5 @@ def test_defaults_that_cannot_be_taken_are_told(tmp_path: Path, text: str, said:
 def test_the_self_test_is_not_blanked_by_somebodys_rules(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text('redact_at_rest = true\n[redaction]\ntexts = ["session"]\n')
-    is_well, _ = examined(tmp_path / "log.db", ACP_PROXY_CONFIG=str(config))
+    is_well, _ = examined(tmp_path / "log.db", plays=True, ACP_PROXY_CONFIG=str(config))
     assert is_well

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conversations import update
 from tests.cli.transcripts import imported
 
-_CALLS = 4000
-_TEXT = "what was said, and said again " * 500  # 15,000 characters
+_CALLS = 1000
+_TEXT = "what was said, and said again " * 2000  # 60,000 characters
 _LIMIT = 80 * 1024  # KiB
 _MEASURED = """
 import sys

@@ -193,7 +193,7 @@ def test_killed_anywhere_the_log_is_whole_and_the_next_goes_on(log: Path, tmp_pa
         "pruning.prune(upkeep, [one for one in found.candidates if one.id != 3], 'a test')\n"
     )
     half = 0
-    for place, point in enumerate(points(log, work, tmp_path, 12)):
+    for place, point in enumerate(points(log, work, tmp_path, 8)):
         copy = tmp_path / f"{place}.db"
         kill_at(log, copy, work, point)
 
@@ -212,7 +212,7 @@ def test_killed_anywhere_the_log_is_whole_and_the_next_goes_on(log: Path, tmp_pa
             assert unfinished(db) == []
             assert {one.connection_id for one in pruned(db)} == {1, 2, 3} - left
         invoke("verify", "--log", copy)
-    assert half >= 3
+    assert half >= 2
 
 
 def test_a_reader_in_the_middle_of_it_reads_it_to_its_end(log: Path) -> None:
