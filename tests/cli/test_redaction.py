@@ -35,17 +35,19 @@ def _frames(export: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_no_secret_is_in_an_export(tmp_path: Path, place: str) -> None:
+    """Each place with a third of the secrets; tests/redaction has each with each."""
     log = tmp_path / "log.db"
-    _import(log, [frame for secret in SECRETS for frame in PLACES[place](secret.text)])
+    some = SECRETS[list(PLACES).index(place) % 3 :: 3]
+    _import(log, [frame for secret in some for frame in PLACES[place](secret.text)])
 
     result = invoke("export", "--jsonl", "--log", log)
 
     frames = _frames(result.stdout_bytes)
     said = everything(frames)
-    for secret in SECRETS:  # in longer pieces: what begins one secret may stand before another
+    for secret in some:  # in longer pieces: what begins one secret may stand before another
         assert not {piece for piece in fragments(secret.secret, 12) if piece in said}, secret.label
     values = json.loads(result.stdout_bytes.splitlines()[0])["connection"]["redacted"]
-    assert values >= len(SECRETS)
+    assert values >= len(some)
     assert f"{values} values blanked" in result.stderr
 
 

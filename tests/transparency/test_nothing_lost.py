@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_linux
 
-RUNS = int(os.environ.get("ACP_TEST_KILLS", "13"))
+RUNS = int(os.environ.get("ACP_TEST_KILLS", "7"))
 """Runs per victim."""
 
 FRAMES = 8_000
