@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.advance import counted
-from acp_proxy.cli.completion import candidates
-from acp_proxy.cli.options import connection_argument, log_option, opened, redactor_of, write_bytes
+from acp_proxy.cli.options import (
+    connection_argument,
+    log_option,
+    opened,
+    output_option,
+    redactor_of,
+    write_bytes,
+)
 from acp_proxy.cli.progress import is_kept, progress
 from acp_proxy.log.rows import STREAMS
 
@@ -26,13 +32,7 @@ if TYPE_CHECKING:
 @click.option("--stream", type=click.Choice(STREAMS), help="The exact bytes of this stream.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="All frames as JSON lines.")
 @click.option("--raw", is_flag=True, help="Blank nothing in the JSON lines.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    shell_complete=candidates.path_name,
-    help="Where to write; default: stdout.",
-)
+@output_option
 def export(
     connection: str,
     log: str | None,

@@ -49,6 +49,13 @@ at_option = click.option(
 owner_option = click.option(
     "--owner", type=click.Choice([owner.value for owner in Owner]), help="Only this owner's."
 )
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=candidates.path_name,
+    help="Where to write; default: stdout.",
+)
 session_option = click.option(
     "--session", metavar="ID", shell_complete=candidates.sessions, help="Only this session."
 )

@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING, Protocol, Self
 import click
 
 from acp_proxy.advance import counted
-from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     Failure,
     at_option,
@@ -18,6 +17,7 @@ from acp_proxy.cli.options import (
     last_seq,
     log_option,
     opened,
+    output_option,
     redactor_of,
     session_option,
     write_bytes,
@@ -42,13 +42,7 @@ FORMATS = ("text", "markdown", "html", "json")
 @session_option
 @at_option
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Default: text.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    shell_complete=candidates.path_name,
-    help="Where to write; default: stdout.",
-)
+@output_option
 @click.option(
     "--thoughts/--no-thoughts", default=True, help="With the agent's thoughts or without."
 )
