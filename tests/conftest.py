@@ -20,11 +20,6 @@ NOWHERE = "/proc/acp-proxy-test/"
 """Where tests ask for logs that cannot be."""
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return one process more than there are cores: tests wait for others' processes much of the time."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let golden files be written again."""
     parser.addoption("--update-golden", action="store_true", help="write the golden files again")
