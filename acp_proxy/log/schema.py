@@ -16,7 +16,7 @@ from urllib.parse import quote
 from acp_proxy.errors import LogError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STEPS = (
     "m0001_recording",
@@ -96,17 +96,7 @@ def open_for_reading(path: str) -> sqlite3.Connection:
         LogError: There is no log, or it cannot be read; the text says why and what to do.
 
     """
-    if not os.path.exists(path):
-        raise NoLogError(f"there is no log at {path} yet", _RECORD)
-    with explaining(path):
-        _check_regular(path)
-        connection = _connect_read_only(path)
-        try:
-            _check_steps(path, _applied(connection))
-        except BaseException:
-            connection.close()
-            raise
-    return connection
+    return _opened(path, _connect_read_only)
 
 
 def open_without_trace(path: str) -> sqlite3.Connection:
@@ -119,14 +109,16 @@ def open_without_trace(path: str) -> sqlite3.Connection:
         LogError: There is no log, or it cannot be read now.
 
     """
+    return _opened(path, _connect_without_trace)
+
+
+def _opened(path: str, connect: "Callable[[str], sqlite3.Connection]") -> sqlite3.Connection:
+    """Return a connection to a log that is there and that this program can read."""
     if not os.path.exists(path):
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
         _check_regular(path)
-        uri = file_uri(path, "ro")
-        if not all(os.path.exists(path + suffix) for suffix in ("-wal", "-shm")):
-            uri += "&immutable=1"  # otherwise SQLite makes them
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
+        connection = connect(path)
         try:
             _check_steps(path, _applied(connection))
         except BaseException:
@@ -249,6 +241,13 @@ def _check_steps(path: str, applied: list[str]) -> None:
             f"{path} was written by an older acp-proxy",
             f"bring it up to date with: acp-proxy log migrate --log {path}",
         )
+
+
+def _connect_without_trace(path: str) -> sqlite3.Connection:
+    uri = file_uri(path, "ro")
+    if not all(os.path.exists(path + suffix) for suffix in ("-wal", "-shm")):
+        uri += "&immutable=1"  # otherwise SQLite makes them
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
 
 
 def _connect_read_only(path: str) -> sqlite3.Connection:
