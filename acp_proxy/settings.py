@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from acp_proxy.errors import AcpProxyError
 
 CONFIG_VARIABLE = "ACP_PROXY_CONFIG"
+OFF_VARIABLE = "ACP_PROXY_OFF"
+NO_PROGRESS_VARIABLE = "ACP_PROXY_NO_PROGRESS"
 VARIABLES = {
     "log": "ACP_PROXY_LOG",
     "label": "ACP_PROXY_LABEL",

@@ -9,7 +9,7 @@ import click
 from acp_proxy.cli.defaults import wrong_defaults
 from acp_proxy.cli.options import Failure, echo_table, failing_plainly, json_option
 from acp_proxy.log.place import log_path
-from acp_proxy.log.retention import parse_keep
+from acp_proxy.log.retention import wrong_keep
 from acp_proxy.settings import DEFAULT, Settings, load
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
@@ -69,11 +69,8 @@ def all_settings(settings: Settings) -> list[tuple[str, Any, str]]:
 
 def wrong_value(settings: Settings) -> str | None:
     """Return what is wrong with a value that only its user would find, and where it comes from."""
-    if settings.keep.value is not None:
-        try:
-            parse_keep(settings.keep.value)
-        except ValueError as error:
-            return f"{settings.keep.source}: keep: {error}"
+    if settings.keep.value is not None and (wrong := wrong_keep(settings.keep.value)) is not None:
+        return f"{settings.keep.source}: keep: {wrong}"
     return None
 
 

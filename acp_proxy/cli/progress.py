@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from acp_proxy.advance import Advance, unwatched
+from acp_proxy.settings import NO_PROGRESS_VARIABLE
 
-VARIABLE: Final = "ACP_PROXY_NO_PROGRESS"
 _PATIENCE_SECONDS: Final = 0.5
 _EACH_SECONDS: Final = 0.2
 _NARROW: Final = 64
@@ -76,7 +76,7 @@ def _can_be_shown() -> bool:
     return (
         sys.stderr.isatty()
         and os.environ.get("TERM", "") not in ("", "dumb")
-        and os.environ.get(VARIABLE, "") in ("", "0")
+        and os.environ.get(NO_PROGRESS_VARIABLE, "") in ("", "0")
     )
 
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-OFF_VARIABLE = "ACP_PROXY_OFF"
 _VALUED = ("--log", "--label", "--keep")
 _REDACT = "--redact-at-rest"
 _NOT_FOUND = 127
@@ -62,17 +61,15 @@ def read_plainly(arguments: "Sequence[str]") -> Asked | None:
 
 
 def _is_keep(text: str) -> bool:
-    from acp_proxy.log.retention import parse_keep
+    from acp_proxy.log.retention import wrong_keep
 
-    try:
-        parse_keep(text)
-    except ValueError:
-        return False
-    return True
+    return wrong_keep(text) is None
 
 
 def start(asked: Asked) -> "NoReturn":
     """Run the proxy; end as the agent ends."""
+    from acp_proxy.settings import OFF_VARIABLE
+
     command, failure = _named(asked.command[0]) if asked.is_name else (asked.command, None)
     if os.environ.get(OFF_VARIABLE, "") not in ("", "0"):
         _become(command, failure)

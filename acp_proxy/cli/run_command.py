@@ -5,15 +5,12 @@ import click
 from acp_proxy.cli import run as run_module
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import log_option
-from acp_proxy.log.retention import parse_keep
+from acp_proxy.log.retention import wrong_keep
 
 
 def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    if value is not None:
-        try:
-            parse_keep(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
+    if value is not None and (wrong := wrong_keep(value)) is not None:
+        raise click.BadParameter(wrong)
     return value
 
 

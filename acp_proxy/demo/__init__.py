@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from acp_proxy.settings import CONFIG_VARIABLE, VARIABLES
+from acp_proxy.settings import CONFIG_VARIABLE, OFF_VARIABLE, VARIABLES
 
 _LIMIT_SECONDS = 60
 LABEL = "demo"
@@ -37,7 +37,7 @@ def play(log: str, *, hang: bool = False, quiet: bool = False, as_set: bool = Tr
     agent = [*python, os.path.join(here, "agent.py"), *(["--hang"] if hang else [])]
     proxy = [*python, "-m", "acp_proxy", "run", "--log", log, "--label", LABEL, "--", *agent]
     output = subprocess.PIPE if quiet else None
-    without = ["ACP_PROXY_OFF", *(() if as_set else VARIABLES.values())]
+    without = [OFF_VARIABLE, *(() if as_set else VARIABLES.values())]
     environment = {name: value for name, value in os.environ.items() if name not in without}
     if not as_set:
         environment[CONFIG_VARIABLE] = os.devnull

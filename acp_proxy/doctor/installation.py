@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING
 
 from acp_proxy import __version__
 from acp_proxy.doctor.findings import NOTE, OK, PROBLEM, Finding
-from acp_proxy.log.retention import parse_keep
-from acp_proxy.settings import CONFIG_VARIABLE, VARIABLES, Settings
+from acp_proxy.log.retention import wrong_keep
+from acp_proxy.settings import (
+    CONFIG_VARIABLE,
+    NO_PROGRESS_VARIABLE,
+    OFF_VARIABLE,
+    VARIABLES,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OFF = "ACP_PROXY_OFF"
-_OTHER_VARIABLES = (CONFIG_VARIABLE, _OFF, "ACP_PROXY_NO_PROGRESS")
+_OTHER_VARIABLES = (CONFIG_VARIABLE, OFF_VARIABLE, NO_PROGRESS_VARIABLE)
 _LIBRARIES = {
     "trio": "trio",
     "orjson": "orjson",
@@ -45,8 +50,10 @@ def program() -> "Iterator[Finding]":
     elif os.path.exists(ours) and os.path.realpath(found) != os.path.realpath(ours):
         what = f"the PATH has another acp-proxy first: {found}"
         yield Finding("program", NOTE, what, f"write the full path of this one: {ours}")
-    if os.environ.get(_OFF, "") not in ("", "0"):
-        yield Finding("program", NOTE, f"{_OFF} is set: run records nothing", f"unset {_OFF}")
+    if os.environ.get(OFF_VARIABLE, "") not in ("", "0"):
+        yield Finding(
+            "program", NOTE, f"{OFF_VARIABLE} is set: run records nothing", f"unset {OFF_VARIABLE}"
+        )
     known = (*VARIABLES.values(), *_OTHER_VARIABLES)
     for name in sorted(os.environ):
         if name.startswith("ACP_PROXY_") and name not in known:
@@ -84,11 +91,8 @@ def configuration(settings: Settings, trouble: str | None) -> "Iterator[Finding]
         what = f"{trouble} (until then run blanks all secrets, and other commands refuse)"
         yield Finding("settings", PROBLEM, what, "correct the file")
         return
-    if settings.keep.value is not None:
-        try:
-            parse_keep(settings.keep.value)
-        except ValueError as error:
-            yield Finding("settings", PROBLEM, f"keep: {error}", f"see {settings.keep.source}")
+    if settings.keep.value is not None and (wrong := wrong_keep(settings.keep.value)) is not None:
+        yield Finding("settings", PROBLEM, f"keep: {wrong}", f"see {settings.keep.source}")
     if settings.path is None:
         yield Finding("settings", OK, "none: this user has no home")
     elif os.path.exists(settings.path):

@@ -26,8 +26,9 @@ def self_test() -> "Iterator[Finding]":
             log = os.path.join(folder, "log.db")
             play(log, quiet=True, as_set=False)  # a rule that blanks a method is no fault of ours
             stuck = settle(log)
-            problems = [f"not recorded: {journal.why}" for journal in stuck] or _problems(log)
-            messages = _messages(log) if not problems else 0
+            problems, messages = [f"not recorded: {journal.why}" for journal in stuck], 0
+            if not problems:
+                problems, messages = _recorded(log)
     except (DemoError, AcpProxyError, OSError) as error:
         problems, messages = [str(error)], 0
     for problem in problems:
@@ -38,7 +39,8 @@ def self_test() -> "Iterator[Finding]":
         yield Finding("self-test", OK, what)
 
 
-def _problems(log: str) -> list[str]:
+def _recorded(log: str) -> tuple[list[str], int]:
+    """Return what is wrong with what was recorded, and how many messages that is."""
     with open_recording(log) as recording:
         row = recording.connection()
         found = [*recording.check_integrity(), *recording.verify(row.id), *recording.losses]
@@ -50,9 +52,4 @@ def _problems(log: str) -> list[str]:
         found.append(f"message {odd[0]} is flagged")
     if (row.status, row.exit_code) != ("exited", 0):
         found.append(f"its agent ended as {row.status}, exit code {row.exit_code}")
-    return found
-
-
-def _messages(log: str) -> int:
-    with open_recording(log) as recording:
-        return recording.connection().messages
+    return found, row.messages

@@ -117,6 +117,15 @@ def parse_keep(text: str) -> Limits:
     return Limits(age, size)
 
 
+def wrong_keep(text: str) -> str | None:
+    """Return why a text is no limit of ``run --keep``, None when it is one."""
+    try:
+        parse_keep(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def _is_size(word: str) -> bool:
     """Tell sizes from ages: ``m`` means minutes, ``M`` megabytes, and a bare number nothing."""
     word = word.strip()
