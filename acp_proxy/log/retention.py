@@ -8,10 +8,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_AGE = re.compile(r"(\d{1,6})([smhdwy])", re.IGNORECASE)
+_AGE = re.compile(r"(\d{1,6})(s|min|h|d|w|y)", re.IGNORECASE)
 _SIZE = re.compile(r"(\d{1,15})(\.\d{1,6})?([kmgt]?)(i?b)?", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"(\d+(?:\.\d+)?)m", re.IGNORECASE)  # minutes, or megabytes
 _NS = 1_000_000_000
 
 
@@ -98,22 +99,30 @@ def parse_size(text: str) -> int:
 
 
 def parse_keep(text: str) -> Limits:
-    """Return what ``run --keep`` asks for: an age, a size, or both with a comma between.
+    """Return the limits that ``run --keep`` names: an age, a size, or both with a comma between.
+
+    ``30m`` is refused in either case: one reader takes it for minutes, another for megabytes, and
+    the wrong one deletes recordings.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is neither, or ambiguous.
 
     >>> parse_keep("30d, 2G") == Limits(parse_age("30d"), parse_size("2G"))
     True
     """
     age = size = None
-    for word in text.split(","):
-        if _AGE.fullmatch(word.strip()) and not _is_size(word):
+    for word in map(str.strip, text.split(",")):
+        if ambiguous := _AMBIGUOUS.fullmatch(word):
+            number = ambiguous[1]
+            raise ValueError(
+                f'"{word}" may mean minutes or megabytes: write {number}min or {number}MB'
+            )
+        if _AGE.fullmatch(word):
             age = parse_age(word)
-        elif _is_size(word):
+        elif _SIZE.fullmatch(word) and not word[-1].isdigit():
             size = parse_size(word)
         else:
-            raise ValueError(f'"{word.strip()}" is neither an age (30d) nor a size (2G)')
+            raise ValueError(f'"{word}" is neither an age (30d) nor a size (2G)')
     return Limits(age, size)
 
 
@@ -124,12 +133,6 @@ def wrong_keep(text: str) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def _is_size(word: str) -> bool:
-    """Tell sizes from ages: ``m`` means minutes, ``M`` megabytes, and a bare number nothing."""
-    word = word.strip()
-    return _SIZE.fullmatch(word) is not None and not word.endswith("m") and not word[-1].isdigit()
 
 
 def choose(

@@ -88,7 +88,7 @@ def test_an_import_of_something_old_is_as_young_as_the_import() -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90s", 90), ("5m", 300), ("12h", 43200), ("2W", 1209600), ("1y", 31536000)],
+    [("90s", 90), ("5min", 300), ("12h", 43200), ("2W", 1209600), ("1y", 31536000)],
 )
 def test_ages(text: str, seconds: int) -> None:
     assert parse_age(text) == seconds * 10**9
@@ -106,7 +106,7 @@ def test_sizes(text: str, size: int | None) -> None:
         assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "d", "30", "-1d", "1.5d", "30 d", "1e3s", "9999999d"])
+@pytest.mark.parametrize("text", ["", "d", "30", "-1d", "1.5d", "30 d", "1e3s", "9999999d", "5m"])
 def test_what_is_no_age(text: str) -> None:
     with pytest.raises(ValueError, match="is no age"):
         parse_age(text)
@@ -114,9 +114,15 @@ def test_what_is_no_age(text: str) -> None:
 
 def test_what_is_kept_is_an_age_a_size_or_both() -> None:
     assert parse_keep("30d") == Limits(older_than_ns=30 * DAY)
-    assert parse_keep("500M") == Limits(to_bytes=500 << 20)
-    assert parse_keep("10m") == Limits(older_than_ns=600 * 10**9)
+    assert parse_keep("500MB") == parse_keep("500mib") == Limits(to_bytes=500 << 20)
+    assert parse_keep("10min") == Limits(older_than_ns=600 * 10**9)
     assert parse_keep("2g,4w") == Limits(older_than_ns=28 * DAY, to_bytes=2 << 30)
-    for text in ("", ",", "30", "all", "30d,,2G", "30x"):
+    for text in ("", ",", "30", "1.5", "all", "30d,,2G", "30x"):
         with pytest.raises(ValueError, match="neither an age"):
             parse_keep(text)
+
+
+@pytest.mark.parametrize("text", ["30m", "30M", "1.5M", "30d,30m"])
+def test_a_limit_that_may_be_minutes_or_megabytes_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"minutes or megabytes: write [\d.]+min or [\d.]+MB"):
+        parse_keep(text)
