@@ -29,8 +29,9 @@ def diff(
 ) -> None:
     """Show what changed in the state of CONNECTION between two points.
 
-    + was added, - was removed, ~ was changed; values are compared as they were
-    written: false is not 0, 1 is not 1.0. Exits with 1 when nothing changed.
+    + marks an addition, - a removal, ~ a change. Values are compared as they were
+    written: false is not 0, 1 is not 1.0. Exits with 1 when something changed, as
+    diff(1) does, and with 0 when nothing did.
     """
     from acp_proxy.views.changes import change_object, change_text, changes
     from acp_proxy.views.state_json import as_it_is, state_document, state_text
@@ -58,5 +59,5 @@ def diff(
     else:
         for change in found:
             click.echo(change_text(change))
-    if not found:
+    if found:
         sys.exit(1)

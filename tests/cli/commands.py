@@ -23,6 +23,6 @@ def objects(*arguments: object, code: int = 0) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def document(*arguments: object) -> Any:
+def document(*arguments: object, code: int = 0) -> Any:
     """Return what a command prints with --json."""
-    return json.loads(invoke(*arguments, "--json").stdout)
+    return json.loads(invoke(*arguments, "--json", code=code).stdout)

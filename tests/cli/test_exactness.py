@@ -108,7 +108,7 @@ def test_values_of_the_state_are_exact_wherever_they_are_printed(tmp_path: Path)
     for words in (["state"], ["tool-calls"], ["tool-call", "t"]):
         assert f'"rawInput":{INPUT}' in invoke(*words, "--json", "--log", log).stdout
     history = invoke("tool-call", "t", "--history", "--json", "--log", log).stdout
-    told = invoke("diff", "1", "--at", "1", "--at", "2", "--json", "--log", log).stdout
+    told = invoke("diff", "1", "--at", "1", "--at", "2", "--json", "--log", log, code=1).stdout
     for text in (history, told):
         assert '"before":0,"after":false' in text
         assert '"before":1,"after":1.0' in text

@@ -76,7 +76,7 @@ def test_a_time_takes_all_members_of_a_batch(tmp_path: Path) -> None:
 
 
 def test_diff_tells_additions_and_changes(log: Path) -> None:
-    lines = invoke("diff", "1", "--log", log, "--at", "6", "--at", "-7").stdout.splitlines()
+    lines = invoke("diff", "1", "--log", log, "--at", "6", "--at", "-7", code=1).stdout.splitlines()
 
     assert lines[:4] == [
         '~ sessions/s/toolCalls/c1/status: "pending" -> "completed"',
@@ -93,7 +93,7 @@ def test_diff_tells_additions_and_changes(log: Path) -> None:
 
 
 def test_diff_compares_exactly(log: Path) -> None:
-    told = document("diff", "1", "--log", log, "--at", "9", "--at", "10")
+    told = document("diff", "1", "--log", log, "--at", "9", "--at", "10", code=1)
 
     assert (told["connection"], told["from"], told["to"]) == (1, 9, 10)
     place = ["sessions", "s", "toolCalls", "c1"]
@@ -107,20 +107,20 @@ def test_diff_compares_exactly(log: Path) -> None:
 
 
 def test_diff_backwards_tells_removals(log: Path) -> None:
-    lines = invoke("diff", "1", "--log", log, "--at", "6", "--at", "5").stdout.splitlines()
+    lines = invoke("diff", "1", "--log", log, "--at", "6", "--at", "5", code=1).stdout.splitlines()
 
     assert [line.partition(":")[0] for line in lines] == ["- sessions/s/toolCalls/c1"]
 
 
-def test_diff_without_a_difference_is_a_negative_answer(log: Path) -> None:
-    assert invoke("diff", "1", "--log", log, "--at", "6", "--at", "6", code=1).stdout == ""
+def test_diff_exits_with_0_when_nothing_differs(log: Path) -> None:
+    assert invoke("diff", "1", "--log", log, "--at", "6", "--at", "6").stdout == ""
     for points in (["--at", "6"], ["--at", "1", "--at", "2", "--at", "3"]):
         assert "--at twice" in invoke("diff", "1", "--log", log, *points, code=2).stderr
 
 
 def test_diff_shows_what_a_terminal_wrote(tmp_path: Path) -> None:
     log = put(tmp_path / "log.db", V2)
-    lines = invoke("diff", "1", "--log", log, "--at", "7", "--at", "9").stdout.splitlines()
+    lines = invoke("diff", "1", "--log", log, "--at", "7", "--at", "9", code=1).stdout.splitlines()
 
     assert lines == [
         "~ sessions/s/terminals/agent t/output/data: 2 -> 8 bytes, added: b\\e[0m\\n",
@@ -153,8 +153,11 @@ def test_values_of_any_depth_are_compared() -> None:
 
 
 def test_diff_tells_things_that_are_new_as_a_whole(log: Path) -> None:
-    told = document("diff", "1", "--log", log, "--at", "1", "--at", "-1")
+    told = document("diff", "1", "--log", log, "--at", "1", "--at", "-1", code=1)
 
     [session] = [one["after"] for one in told["changes"] if one["path"] == ["sessions", "s"]]
     assert session["toolCalls"][0]["toolCallId"] == "c1"
-    assert "+ sessions/s: {" in invoke("diff", "1", "--log", log, "--at", "1", "--at", "-1").stdout
+    assert (
+        "+ sessions/s: {"
+        in invoke("diff", "1", "--log", log, "--at", "1", "--at", "-1", code=1).stdout
+    )
