@@ -53,7 +53,7 @@ class MessageFilter(NamedTuple):
 ALL_MESSAGES = MessageFilter()
 
 
-def conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
+def conditions(wanted: MessageFilter, connection_id: int) -> tuple[str, list[Any]]:
     """Return the rest of a WHERE clause over ``messages m``, ``frames f`` and its values.
 
     ``r`` is the request that a response answers.
@@ -76,8 +76,16 @@ def conditions(wanted: MessageFilter) -> tuple[str, list[Any]]:
             values.append(as_stored(value) if isinstance(value, str) else value)
     if wanted.grep is not None:
         needles = {wanted.grep.encode(errors="replace"), json.dumps(wanted.grep)[1:-1].encode()}
-        parts.append("(" + " OR ".join([f"instr({_RAW}, ?)"] * len(needles)) + ")")
-        values.extend(sorted(needles))
+        found = "(" + " OR ".join([f"instr({_RAW}, ?)"] * len(needles)) + ")"
+        # A batch is searched once, not for each of its members.
+        batches = (
+            "SELECT b.frame_seq FROM messages b JOIN frames f ON f.id = (b.connection_id << 32) + "
+            f"b.frame_seq WHERE b.connection_id = ? AND b.seq = b.frame_seq AND b.batch_index >= 0 AND {found}"
+        )
+        parts.append(
+            f"CASE WHEN m.batch_index IS NULL THEN {found} ELSE m.frame_seq IN ({batches}) END"
+        )
+        values += [*sorted(needles), connection_id, *sorted(needles)]
     if wanted.unanswered:
         parts.append(_UNANSWERED)
         values.append(2**62 if wanted.until_seq is None else wanted.until_seq)

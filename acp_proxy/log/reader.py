@@ -1,7 +1,8 @@
 """Asking the log: frames and messages. Reads only; rows come as they are needed."""
 
 import json
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
 
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.log import blobs, checksums, schema
@@ -36,7 +37,33 @@ KEPT_RAW = LONGEST
 """Of a longer frame a query returns a prefix; its bytes are read with ``pieces``."""
 _PREFIX = 64 * 1024
 _MOVES = 3
+_BATCH_BYTES = 32 << 20
+"""How many bytes of batches are kept to be shared by their members."""
 _INDEX_COLUMNS = ", ".join(IndexRow._fields)
+
+
+class _RecentBatches:
+    """The bytes of the batches that were read last, by frame and prefix length.
+
+    All members of a batch are rows of their own over one line. Reading and checking the line for
+    each of them, or holding it once for each, would cost the square of its length.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: tuple[int, int]) -> bytes | None:
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def put(self, key: tuple[int, int], raw: bytes) -> None:
+        self._kept[key] = raw
+        self._size += len(raw)
+        while self._size > _BATCH_BYTES and len(self._kept) > 1:
+            self._size -= len(self._kept.popitem(last=False)[1])
 
 
 class LogReader(OpenedLog):
@@ -54,6 +81,7 @@ class LogReader(OpenedLog):
         super().__init__(path)
         self._crc = "crc" if schema.has_column(self._db, "frames", "crc") else "NULL AS crc"
         self._packs = Unpacker(path, self._db)
+        self._batches = _RecentBatches()
         self.derived = DerivedReader(path, self._db)
 
     def frames(
@@ -193,7 +221,7 @@ class LogReader(OpenedLog):
         newest_first: bool,
         seqs: "Iterable[int] | None",
     ) -> "Iterator[MessageRow]":
-        rest, values = conditions(wanted)
+        rest, values = conditions(wanted, connection_id)
         if seqs is not None:
             rest += " AND m.seq IN (SELECT value FROM json_each(?))"
             values.append(json.dumps(list(seqs)))
@@ -201,7 +229,8 @@ class LogReader(OpenedLog):
             "SELECT m.connection_id, m.seq, f.time_ns, f.elapsed_ns, m.stream_code, m.kind_code, "
             "m.method, m.id, m.session_id, m.session_update, m.tool_call_id, m.terminal_id, "
             "m.request_seq, r.method, m.duration_ns, m.error_code, m.flags, m.reason, "
-            "m.batch_index, m.bytes, m.frame_seq, substr(f.raw, 1, ?), length(f.raw), f.id, "
+            "m.batch_index, m.bytes, m.frame_seq, "
+            "CASE WHEN m.batch_index IS NULL THEN substr(f.raw, 1, ?) END, length(f.raw), f.id, "
             f"f.stream_code, f.offset, {self._crc} FROM messages m "
             "LEFT JOIN messages r ON r.connection_id = m.connection_id AND r.seq = m.request_seq "
             "LEFT JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq "  # last: it costs most
@@ -212,6 +241,14 @@ class LogReader(OpenedLog):
         with schema.reading(self.path), self._packs.telling():
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
+                is_member = cells[18] is not None and size is not None
+                if is_member:
+                    kept = self._batches.get((id_, raw))
+                    if kept is not None:
+                        yield message_row([*cells, kept])
+                        continue
+                    kept = self._begin_of_row(id_, raw)
+                    row = (*row[:21], kept, *row[22:])  # noqa: PLW2901 - as for other messages
                 if tuple(map(type, row)) not in SOUND_TYPES:
                     check_message(row)
                 if size == 0:
@@ -221,7 +258,16 @@ class LogReader(OpenedLog):
                     self._check(id_, checksums.add(kept, begin), crc)
                 if len(kept) == size and (code, size) != (row[4], row[19]):
                     raise ValueError(f"message {row[1]} is not what its frame is")
+                if is_member:
+                    self._batches.put((id_, raw), kept)
                 yield message_row([*cells, kept])
+
+    def _begin_of_row(self, id_: int, size: int) -> Any:
+        """Return the first bytes of a frame as its row has them, whatever their type."""
+        row = self._db.execute(
+            "SELECT substr(raw, 1, ?) FROM frames WHERE id = ?", (size, id_)
+        ).fetchone()
+        return None if row is None else row[0]
 
     def tables(self, connection_id: int, version: int) -> Tables | None:
         """Return the tables of a connection's state.

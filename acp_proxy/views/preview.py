@@ -1,5 +1,6 @@
 """One line that tells a message at a glance: what it asks, says or changes."""
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -28,13 +29,19 @@ def member_of(row: "MessageRow") -> bytes:
     """Return the JSON text of a message: its frame, or its part of a batch."""
     if row.batch_index is None:
         return row.raw
-    parts = jsontext.elements(row.raw)
+    parts = _elements(row.raw)
     return parts[row.batch_index] if row.batch_index < len(parts) else row.raw
+
+
+@lru_cache(maxsize=8)
+def _elements(raw: bytes) -> list[bytes]:
+    """Return the members of a batch: the rows of its members share ``raw``, and it is parsed once."""
+    return jsontext.elements(raw)
 
 
 def _sentence(row: "MessageRow") -> str:
     if row.kind in ("text", "invalid"):
-        body = decode(row.raw[:_LONGEST]).rstrip("\r\n")
+        body = decode(member_of(row)[:_LONGEST]).rstrip("\r\n")
         return f"{row.reason}: {body}" if row.reason else body
     try:
         message = orjson.loads(member_of(row))

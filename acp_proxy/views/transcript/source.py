@@ -68,5 +68,5 @@ def body_of(row: "MessageRow") -> Body:
 
 
 def line_text(row: "MessageRow") -> str:
-    """Return a line without its end; what is not UTF-8 stands as half a surrogate pair."""
-    return decode(row.raw).removesuffix("\n").removesuffix("\r")
+    """Return a line without its end, or the member of a batch; invalid UTF-8 becomes surrogates."""
+    return decode(member_of(row)).removesuffix("\n").removesuffix("\r")
