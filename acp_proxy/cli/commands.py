@@ -48,6 +48,9 @@ _COMMANDS = {
 WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
 """These work also when the configuration cannot be read: two record or mend, two do not need it."""
 
+TRACEBACK = "ACP_PROXY_TRACEBACK"
+"""The variable that makes an unexpected failure end in Python's traceback."""
+
 COMPLETION = "_ACP_PROXY_COMPLETE"
 """The variable in which a shell's script asks for completion; click's name for it."""
 
@@ -127,3 +130,28 @@ def run_command_line() -> None:
     except OSError as error:  # output that cannot be written: a full disk, for one
         sys.stderr.write(f"acp-proxy: cannot write the output: {error.strerror}\n")
         os._exit(1)  # Python's own flush at the end would complain again
+    except Exception as error:
+        if os.environ.get(TRACEBACK, "0") not in ("", "0"):
+            raise
+        _say_what_failed(error)
+        sys.exit(1)
+
+
+def _say_what_failed(error: Exception) -> None:
+    """Write what failed, where, and what to do, without a word of what a file or a peer said."""
+    import traceback  # 10 ms that nobody else needs
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if f"{os.sep}acp_proxy{os.sep}" in frame.filename]
+    frame = (ours or frames)[-1]
+    place = f"{frame.filename.rpartition(f'{os.sep}acp_proxy{os.sep}')[2]}:{frame.lineno}"
+    command = next((word for word in sys.argv[1:] if word in _COMMANDS), "")
+    sys.stderr.write(
+        f"acp-proxy: {command or 'the command'} failed at something that it does not expect "
+        f"({type(error).__name__} at {place}, version {__version__}, "
+        f"Python {sys.version.partition(' ')[0]}).\n"
+        "Nothing was changed that it did not report. acp-proxy verify names what is damaged in the "
+        "log; acp-proxy prune removes a connection.\n"
+        f"Please report these lines; {TRACEBACK}=1 shows a traceback, which may hold what was "
+        "recorded.\n"
+    )

@@ -4,10 +4,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.log import checksums
-from acp_proxy.log.rows import KINDS, STREAMS, ConnectionRow, MessageRow
+from acp_proxy.log.rows import KINDS, STREAMS, UNREADABLE, ConnectionRow, MessageRow
+from acp_proxy.wire.jsontext import MAX_FACTS_DEPTH, is_shallow
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
 
 _NUMBERS = frozenset({
@@ -15,9 +17,9 @@ _NUMBERS = frozenset({
     "frames", "messages", "client_bytes", "agent_bytes", "stderr_bytes",
 })  # fmt: skip
 _TEXTS = frozenset({
-    "uuid", "label", "command", "cwd", "host", "recorded_by", "status", "client_name", "client_title",
+    "uuid", "label", "cwd", "host", "recorded_by", "status", "client_name", "client_title",
     "client_version", "agent_name", "agent_title", "agent_version", "client_sha256", "agent_sha256",
-    "stderr_sha256", "facts",
+    "stderr_sha256",
 })  # fmt: skip
 _INTEGER = (int, type(None))
 _TEXT = (str, type(None))
@@ -54,53 +56,93 @@ def _check_types(
 
 
 def connection_row(row: "sqlite3.Row") -> ConnectionRow:
-    """Return a row of ``connections``; raises ValueError, TypeError or LookupError when it is damaged."""
+    """Return a row of ``connections``.
+
+    Whatever the file holds, the connection is there to be seen and pruned: a column that cannot be
+    read counts as unknown, and the status is then ``unreadable``.
+    """
     columns = dict(zip(row.keys(), row, strict=True))
+    checked = {name: value for name, value in columns.items() if _is_readable(name, value)}
     crc = columns.get("crc")
 
+    def known(name: str, default: Any = None) -> Any:
+        return checked.get(name, default)
+
+    def parsed(name: str, default: Any = None) -> Any:
+        text = checked.get(name)
+        return default if text is None else json.loads(text)
+
     def names(who: str) -> dict[str, str]:
-        return {
-            key: row[f"{who}_{key}"]
-            for key in ("name", "title", "version")
-            if row[f"{who}_{key}"] is not None
-        }
+        found = {key: known(f"{who}_{key}") for key in ("name", "title", "version")}
+        return {key: name for key, name in found.items() if name is not None}
 
     same = (
-        "id", "uuid", "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "added_ns", "started_ns",
-        "ended_ns", "duration_ns", "status", "exit_code", "signal", "protocol_version", "frames",
-        "messages", "facts",
+        "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "started_ns", "ended_ns",
+        "duration_ns", "exit_code", "signal", "protocol_version", "facts",
     )  # fmt: skip
-    gaps, notes = json.loads(row["gaps"]), json.loads(row["notes"])
-    _check_connection(columns, gaps, notes)
+    is_readable = len(checked) == len(columns) and _NEEDED.isdisjoint(
+        name for name, value in columns.items() if value is None
+    )
     return ConnectionRow(
-        **{name: row[name] for name in same},
-        command=None if row["command"] is None else json.loads(row["command"]),
+        **{name: known(name) for name in same},
+        id=row["id"],
+        uuid=known("uuid") or "",
+        added_ns=known("added_ns") or 0,
+        status=known("status") or UNREADABLE if is_readable else UNREADABLE,
+        frames=known("frames") or 0,
+        messages=known("messages") or 0,
+        command=parsed("command"),
         client=names("client"),
         agent=names("agent"),
-        streams={stream: row[f"{stream}_bytes"] for stream in STREAMS},
-        sha256={stream: row[f"{stream}_sha256"] for stream in STREAMS},
-        gaps=gaps,
-        notes=notes,
-        is_sound=crc is None or crc == checksums.of_columns(columns),
+        streams={stream: known(f"{stream}_bytes") or 0 for stream in STREAMS},
+        sha256={stream: known(f"{stream}_sha256") for stream in STREAMS},
+        gaps=parsed("gaps", []),
+        notes=parsed("notes", []),
+        is_sound=is_readable and (crc is None or crc == checksums.of_columns(columns)),
     )
 
 
-def _check_connection(columns: dict[str, Any], gaps: Any, notes: Any) -> None:
-    """Raise ValueError or another when a value is of a type that is never written there."""
-    for name, value in columns.items():
-        right = int if name in _NUMBERS else str if name in _TEXTS else type(value)
-        if type(value) not in (right, type(None)):
-            raise ValueError(f"{name} is {value!r}")
-    if type(columns["protocol_version"]) not in (int, str, type(None)):
-        raise ValueError("a version of no such type")
-    for gap in gaps:
-        if gap["from"] not in STREAMS or type(gap["offset"] + gap["bytes"]) is not int:
-            raise ValueError("a gap that cannot be")
-    for note in notes:
-        if type(note.get("values", 0) + note.get("bytes", 0)) is not int:
-            raise ValueError("a note that cannot be")
-    if columns["facts"] is not None:
-        json.loads(columns["facts"]).get("uuid")
+def _is_readable(name: str, value: Any) -> bool:
+    """Tell whether a column of ``connections`` holds what is written there."""
+    if value is None:
+        return True
+    if name in _NUMBERS:
+        return type(value) is int
+    if name == "protocol_version":
+        return type(value) in (int, str)
+    if name in _JSON:
+        return isinstance(value, str) and _is_json(name, value)
+    return name not in _TEXTS or isinstance(value, str)
+
+
+def _is_json(name: str, text: str) -> bool:
+    if not is_shallow(text.encode(errors="surrogatepass"), MAX_FACTS_DEPTH):
+        return False
+    try:
+        return _JSON[name](json.loads(text))
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return False
+
+
+def _are_gaps(gaps: Any) -> bool:
+    return isinstance(gaps, list) and all(
+        gap["from"] in STREAMS and type(gap["offset"] + gap["bytes"]) is int for gap in gaps
+    )
+
+
+def _are_notes(notes: Any) -> bool:
+    return isinstance(notes, list) and all(
+        type(note.get("values", 0) + note.get("bytes", 0)) is int for note in notes
+    )
+
+
+_JSON: "dict[str, Callable[[Any], bool]]" = {
+    "command": lambda command: isinstance(command, list | str),
+    "facts": lambda facts: isinstance(facts, dict),
+    "gaps": _are_gaps,
+    "notes": _are_notes,
+}
+_NEEDED = frozenset({"id", "uuid", "added_ns", "status", "frames", "messages", "gaps", "notes"})
 
 
 def message_row(cells: list[Any]) -> MessageRow:

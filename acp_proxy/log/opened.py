@@ -8,7 +8,7 @@ from acp_proxy.errors import QueryError
 from acp_proxy.log import integrity, schema, wal
 from acp_proxy.log.converting import connection_row
 from acp_proxy.log.gone import told_of
-from acp_proxy.log.rows import ConnectionRow
+from acp_proxy.log.rows import UNREADABLE, ConnectionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,13 +97,14 @@ class OpenedLog:
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
             for row in cursor:
-                try:
-                    found = connection_row(row)
-                except (ValueError, TypeError, LookupError, AttributeError):
-                    self._lack(f"what is told of connection {row['id']} cannot be read")
-                    continue
-                if not found.is_sound:
-                    self._lack(f"what is told of connection {row['id']} is not what was recorded")
+                found = connection_row(row)
+                if found.status == UNREADABLE:
+                    self._lack(
+                        f"the row of connection {found.id} cannot be read; "
+                        f"acp-proxy prune {found.id} removes that connection"
+                    )
+                elif not found.is_sound:
+                    self._lack(f"what is told of connection {found.id} is not what was recorded")
                 yield found
 
     def _lack(self, what: str) -> None:

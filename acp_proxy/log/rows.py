@@ -14,6 +14,8 @@ KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
 STATUSES = ("running", "exited", "killed", "lost", "imported")
 """How a connection stands or ended."""
+UNREADABLE = "unreadable"
+"""Status of a connection whose row in the log is not what is ever written there."""
 ENDED = ("exited", "killed", "lost")
 """Statuses after which no answer can come."""
 
@@ -175,7 +177,7 @@ class ConnectionRow:
     Attributes:
         added_ns: Wall clock when it began, or was imported; the order of the list.
         status: ``running``, ``exited``, ``killed`` (the agent died by a signal), ``lost`` (the proxy
-            did) or ``imported``.
+            did), ``imported``, or ``unreadable``: some of the row is not what is ever written there.
         protocol_version: What the agent's latest successful ``initialize`` answer said.
         streams: Bytes relayed per stream, gaps included.
         sha256: Hash of the recorded bytes per stream, in hexadecimal.

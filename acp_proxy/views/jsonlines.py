@@ -200,9 +200,13 @@ def parse_header(text: bytes) -> str | None:
             f"it is of version {version.decode(errors='replace')}, this acp-proxy knows 1; upgrade it"
         )
     facts = found.get(b'"connection"', b"{}")
+    if not jsontext.is_shallow(facts, jsontext.MAX_FACTS_DEPTH):
+        raise BadLineError(
+            f"its connection is nested deeper than {jsontext.MAX_FACTS_DEPTH} levels"
+        )
     try:
         known = json.loads(facts)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadLineError(f"its connection is not JSON: {error}") from error
     if not isinstance(known, dict):
         raise BadLineError("its connection is no object")

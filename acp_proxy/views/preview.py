@@ -7,6 +7,7 @@ import orjson
 
 from acp_proxy.views.safe_text import decode, visible
 from acp_proxy.wire import jsontext
+from acp_proxy.wire.exact_json import write
 
 if TYPE_CHECKING:
     from acp_proxy.log.rows import MessageRow
@@ -101,5 +102,5 @@ def _text_of(content: Any) -> str | None:
 def _compact(value: Any) -> str:
     try:
         return orjson.dumps(value).decode()
-    except (orjson.JSONEncodeError, RecursionError):
-        return str(value)[:_LONGEST]
+    except (orjson.JSONEncodeError, RecursionError):  # nested too deep for it, or a huge number
+        return write(value)
