@@ -56,10 +56,12 @@ def export(
         if stream is not None:
             total = _recorded(row, stream)
             with progress("exporting", total, "B", wanted=is_kept(output)) as advance:
-                write_bytes(counted(recording.stream(row.id, stream), advance, len), output)
+                write_bytes(
+                    counted(recording.stream(row.id, stream), advance, len), output, recording.path
+                )
         elif raw:
             with progress("exporting", row.frames, " frames", wanted=is_kept(output)) as advance:
-                write_bytes(_lines(recording, row, advance), output)
+                write_bytes(_lines(recording, row, advance), output, recording.path)
             click.echo("acp-proxy: nothing was blanked", err=True)
         else:
             _write_blanked(recording, row.id, output)
@@ -98,6 +100,10 @@ def _write_blanked(recording: "Recording", number: int, output: str | None) -> N
                 spooled.write(frame_line(frame, blanked).encode() + b"\n")
         spooled.seek(0)
         first = redacted_header(header.decode(), redactor.blanked).encode() + b"\n"
-        write_bytes(itertools.chain([first], iter(lambda: spooled.read(1 << 20), b"")), output)
+        write_bytes(
+            itertools.chain([first], iter(lambda: spooled.read(1 << 20), b"")),
+            output,
+            recording.path,
+        )
     values = count(redactor.blanked, "value")
     click.echo(f"acp-proxy: {values} blanked; --raw leaves them as they are", err=True)

@@ -89,7 +89,7 @@ def transcript(
             total = timeline.marks()
             with progress("writing", total, " entries", wanted=is_kept(output)) as advance:
                 timeline.advance = advance
-                write_bytes(in_utf_8, output)
+                write_bytes(in_utf_8, output, recording.path)
         _tell_blanked(timeline, is_raw=raw)
 
 

@@ -98,20 +98,16 @@ def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
     ).fetchall()
     # Asked after the log: a journal that has gone by now was in the log, all of it, before.
     waiting = {spool.uuid_of(journal) for journal in spool.waiting(path)}
-    return [
-        Candidate(
-            id_,
-            uuid,
-            added_ns,
-            last_ns,
-            frames,
-            messages,
-            shares.get(id_, 0),
-            _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid)),
-            status,
+    found = []
+    for status, host, pid, id_, uuid, *numbers in rows:
+        # Of a row that cannot be read, numbers may be anything; it can be pruned all the same.
+        added_ns, last_ns, frames, messages = (
+            number if isinstance(number, int) else 0 for number in numbers
         )
-        for status, host, pid, id_, uuid, added_ns, last_ns, frames, messages in rows
-    ]
+        why = _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid))
+        size = shares.get(id_, 0)
+        found.append(Candidate(id_, uuid, added_ns, last_ns, frames, messages, size, why, status))
+    return found
 
 
 def _why_it_stays(status: str, *, waits: bool, is_lost: bool) -> str | None:
@@ -232,6 +228,12 @@ def _delete_rest(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None
         upkeep.db.execute(
             "UPDATE pruned SET finished = 1 WHERE connection_id = ?", (connection_id,)
         )
+
+
+def delete_at_once(db: "sqlite3.Connection", connection_id: int) -> None:
+    """Delete all that belongs to a connection but its own row, inside a transaction of the caller."""
+    for table, key in _tables(db).items():
+        db.execute(f"DELETE FROM {table} WHERE {_of(connection_id, table, key)}")
 
 
 def _of(connection_id: int, table: str, key: str) -> str:

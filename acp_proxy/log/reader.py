@@ -197,7 +197,7 @@ class LogReader(OpenedLog):
         Args:
             connection_id: Whose.
             wanted: Which.
-            raw: How many bytes of the frame to return with each.
+            raw: How many bytes of the frame to return with each; of a batch all, or none for 0.
             newest_first: The other way round.
             seqs: Only these.
 
@@ -242,24 +242,25 @@ class LogReader(OpenedLog):
             for row in self._db.execute(sql, (raw, connection_id, *values, limit)):
                 *cells, kept, size, id_, code, offset, crc = row
                 is_member = cells[18] is not None and size is not None
+                most = KEPT_RAW if is_member and raw else raw  # of a cut line no member can be told
                 if is_member:
-                    kept = self._batches.get((id_, raw))
+                    kept = self._batches.get((id_, most))
                     if kept is not None:
                         yield message_row([*cells, kept])
                         continue
-                    kept = self._begin_of_row(id_, raw)
+                    kept = self._begin_of_row(id_, most)
                     row = (*row[:21], kept, *row[22:])  # noqa: PLW2901 - as for other messages
                 if tuple(map(type, row)) not in SOUND_TYPES:
                     check_message(row)
                 if size == 0:
-                    kept, size = self._packs.begin_of(id_, raw, raw) if raw else (b"", 1)
+                    kept, size = self._packs.begin_of(id_, most, most) if raw else (b"", 1)
                 if crc is not None and len(kept) == size:
                     begin = checksums.of_frame(id_, code, offset, row[2], row[3])
                     self._check(id_, checksums.add(kept, begin), crc)
                 if len(kept) == size and (code, size) != (row[4], row[19]):
                     raise ValueError(f"message {row[1]} is not what its frame is")
                 if is_member:
-                    self._batches.put((id_, raw), kept)
+                    self._batches.put((id_, most), kept)
                 yield message_row([*cells, kept])
 
     def _begin_of_row(self, id_: int, size: int) -> Any:

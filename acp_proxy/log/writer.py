@@ -261,6 +261,18 @@ class LogWriter:
         with schema.explaining(self.path):
             derived.rebuild_index(self._db)
 
+    def remove(self, uuid: str) -> None:
+        """Delete a connection and all that belongs to it, if it is there."""
+        with schema.explaining(self.path):
+            row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
+        if row is None:
+            return
+        from acp_proxy.log.pruning import delete_at_once  # noqa: PLC0415 - seldom needed
+
+        with self.transaction():
+            delete_at_once(self._db, int(row[0]))
+            self._db.execute("DELETE FROM connections WHERE id = ?", row)
+
     def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
         """Delete all that was derived from a connection's frames, inside a transaction.
 

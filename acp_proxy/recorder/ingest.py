@@ -12,11 +12,13 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from acp_proxy.errors import LogError, QueryError
 from acp_proxy.journal import spool
 from acp_proxy.journal.records import HEADER_SIZE, Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
+from acp_proxy.log.schema import LogUnavailableError
 from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
 from acp_proxy.recorder.blanking import Blanking
 from acp_proxy.state.columns import TABLES
@@ -61,6 +63,7 @@ class Ingest:
         self._blanking = Blanking(facts) if facts.get("redact") else None
         if self._blanking is not None:
             facts = self._blanking.facts(facts)
+        self._uuid = uuid
         self._id = writer.connection(uuid, _start_columns(facts, start))
         self._follower = Follower()
         self._waiting: Batch | None = None
@@ -73,6 +76,7 @@ class Ingest:
             row = reader.connection(uuid)
             self._is_derived = self._resume(reader, row.messages)
             self._follow(reader)
+        self._is_resumed = row.frames > 0 and self._blanking is None
         begins = [row.streams[stream] for stream in STREAMS]
         if self._blanking is not None:
             begins = self._blanking.begin_again(row.frames)
@@ -159,6 +163,49 @@ class Ingest:
             self._note({"event": "journal damaged", "position": self.position, "bytes": left})
         self._follower.end()
         return self._batch(columns, durably=True)
+
+    def reads_back(self) -> bool:
+        """Tell whether the log gives back all that the journal holds: the journal may go then.
+
+        Asks through a connection of its own, which sees what is on the disk: somebody may have
+        truncated the file, copied another over it, or deleted its ``-wal``, and nothing of that
+        makes a write fail. Reads the connection's frames once, at the speed of the disk.
+
+        Raises:
+            LogUnavailableError: The log cannot be read now; try later.
+
+        """
+        expected = self._hashes_of_journal() if self._is_resumed else self._sha
+        found = [hashlib.sha256() for _ in STREAMS]
+        count = 0
+        try:
+            with LogReader(self._writer.path) as reader:
+                row = reader.connection(self._uuid)
+                for frame in reader.frames(row.id):
+                    count += 1
+                    for piece in reader.pieces(frame):
+                        found[STREAMS.index(frame.stream)].update(piece)
+        except LogUnavailableError:
+            raise
+        except (LogError, QueryError, ValueError):
+            return False
+        return (
+            row.status != "running"
+            and row.frames == count
+            and [one.digest() for one in found] == [one.digest() for one in expected]
+        )
+
+    def forget(self) -> None:
+        """Delete what the log has of the connection, so that it can be recorded anew."""
+        self._writer.remove(self._uuid)
+
+    def _hashes_of_journal(self) -> "list[hashlib._Hash]":
+        """Return the hashes of the journal's bytes: what was resumed was hashed from the log."""
+        hashes = [hashlib.sha256() for _ in STREAMS]
+        for record in self._journal.records(0):
+            if record.stream is not Stream.CONTROL:
+                hashes[record.stream].update(record.data)
+        return hashes
 
     @property
     def is_damaged(self) -> bool:

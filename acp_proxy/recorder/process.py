@@ -107,13 +107,25 @@ class _Recorder:
             spool.remove(self._journal.path)
             return handover.DONE
         log = _log_of(start, self._journal.path)
+        is_again = False
         while True:
             with self._patiently(lambda: LogWriter(log, busy_ms=_BUSY_MS)) as writer:
                 begin = partial(Ingest, self._journal, start, writer)
                 try:
-                    self._follow(self._patiently(begin), writer)
+                    ingest = self._patiently(begin)
+                    self._follow(ingest, writer)
                 except ConflictError:  # replaced: go on from where the log is that is there now
                     continue
+                if not self._patiently(ingest.reads_back):
+                    if is_again:
+                        raise LogError(
+                            f"{log} does not give back what was recorded into it",
+                            "look what else writes to it, or choose another log with --log",
+                        )
+                    is_again = True
+                    self._patiently(ingest.forget)
+                    continue
+                self._finish(ingest)
             keep_limits(log, decode_facts(start.data))
             return handover.DONE
 
@@ -135,6 +147,9 @@ class _Recorder:
                 self._yield()  # only now: a machine so busy that we get nothing should have a log
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))
+
+    def _finish(self, ingest: Ingest) -> None:
+        """Let go of the journal: all of it is in the log, which was asked for it."""
         if ingest.is_damaged:
             spool.set_aside(self._journal.path)
         spool.remove(self._journal.path)

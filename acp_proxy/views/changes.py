@@ -48,6 +48,8 @@ def changes(before: Any, after: Any) -> list[Change]:
     while todo:
         change = todo.pop()
         _, old, new = change
+        if old is new:
+            continue
         if isinstance(old, Blocks | Output) or isinstance(new, Blocks | Output):
             if not _is_same_text(old, new):
                 todo.append(Change(change.path, parsed(old), parsed(new)))

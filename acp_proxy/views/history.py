@@ -4,6 +4,7 @@ import base64
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from acp_proxy.state.growing import Blocks
 from acp_proxy.views.changes import MISSING, Change, change_object, change_text, changes
 from acp_proxy.views.preview import clip
 from acp_proxy.views.safe_text import decode, visible
@@ -35,15 +36,42 @@ def tool_call_history(
         ``sessionId``, ``seq``, ``events`` (their names), ``notes`` and ``changes``, which may be none.
 
     """
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, tuple[dict[str, Any], _LastContent]] = {}
     for state, events in steps:
         for session_id, about in _by_session(events, session, tool_call_id=id_).items():
             call = state.sessions[session_id].tool_calls.get(id_)
             if call is None:
                 continue
-            after = _as_it_stands(tool_call_object(call))
-            yield _entry(session_id, state.seq, about, known.get(session_id, {}), after)
-            known[session_id] = after
+            last, content = known.get(session_id, ({}, _LastContent()))
+            after = _as_it_stands(tool_call_object(replace(call, content=Blocks())))
+            place, old, new = content.changed(call.content)
+            before = {**last, "content": old} if last else {}
+            entry = _entry(session_id, state.seq, about, before, {**after, "content": new})
+            for change in entry["changes"] if place else ():
+                if change["path"][0] == "content":
+                    change["path"][1] += place
+            yield entry
+            known[session_id] = after, content
+
+
+class _LastContent:
+    """A tool call's content as it was: the very list, which is only ever appended to."""
+
+    def __init__(self) -> None:
+        self._known: Blocks | None = None
+        self._length = 0
+
+    def changed(self, now: Blocks) -> tuple[int, list[Any], list[Any]]:
+        """Return from which place on the content may differ, and both contents from there on.
+
+        Costs what came since the last time, unless the content was replaced.
+        """
+        before, length = self._known, self._length
+        self._known, self._length = now, len(now)
+        if before is now:
+            return length, [], [now[place] for place in range(length, len(now))]
+        old = [] if before is None else [before[place] for place in range(length)]
+        return 0, old, list(now)
 
 
 def terminal_history(
