@@ -1,6 +1,7 @@
 """``acp-proxy log``: the log's file itself."""
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -43,7 +44,10 @@ def path(log: str | None, as_json: bool) -> None:
     """Print the log's path."""
     with failing_plainly():
         where = log_path(log)
-    click.echo(dumps({"path": where}) if as_json else where)
+    if as_json:
+        click.echo(dumps({"path": where}))
+    else:  # exact in a pipe, where a shell wants it; harmless where a person reads it
+        click.echo(visible(where) if sys.stdout.isatty() else where)
 
 
 @log.command()
@@ -65,7 +69,7 @@ def info(log: str | None, as_json: bool) -> None:
                 f"holds:        {count(facts['connections'], 'connection')}, "
                 f"{count(facts['frames'], 'frame')}, {count(facts['messages'], 'message')}"
             )
-        click.echo(f"schema:       {', '.join(facts['steps']) or 'none'}")
+        click.echo(f"schema:       {visible(', '.join(facts['steps'])) or 'none'}")
         if facts["space"] is not None:
             echo_page(*space_parts(facts["space"]))
     else:

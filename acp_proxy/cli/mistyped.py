@@ -1,12 +1,15 @@
 """Groups of commands that tell what a mistyped command may have meant; nothing is ever run for it."""
 
+import contextlib
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from acp_proxy.views.safe_text import visible_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SYNONYMS = {
     "record": ["run"],
@@ -75,6 +78,16 @@ class Root(Group):
 
     synonyms = SYNONYMS
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Return the context of a call; what is wrong with the arguments is said in harmless text."""
+        with _harmless_errors():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what is wrong with its arguments is said in harmless text."""
+        with _harmless_errors():
+            return super().invoke(ctx)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options; remember whether nothing but ``--`` stood before the first word."""
         ctx.meta[_DASHES] = args[:1] == ["--"]
@@ -95,6 +108,21 @@ class Root(Group):
         if args[0] not in self.synonyms and shutil.which(args[0]):
             near.append(f"To record the program of that name: acp-proxy run -- {shlex.join(args)}")
         return near
+
+
+@contextlib.contextmanager
+def _harmless_errors() -> "Iterator[None]":
+    """Make the messages of click's errors harmless: they quote words that somebody may have pasted."""
+    try:
+        yield
+    except click.UsageError as error:
+        text = error.format_message()
+        if (harmless := visible_lines(text)) == text:
+            raise
+        raise click.UsageError(harmless, error.ctx) from error
+    except click.ClickException as error:
+        error.message = visible_lines(error.message)
+        raise
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:

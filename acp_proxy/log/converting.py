@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.log import checksums
-from acp_proxy.log.rows import KINDS, STREAMS, UNREADABLE, ConnectionRow, MessageRow
+from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, UNREADABLE, ConnectionRow, MessageRow
 from acp_proxy.wire.jsontext import MAX_FACTS_DEPTH, is_shallow
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def _is_readable(name: str, value: Any) -> bool:
         return True
     if name in _NUMBERS:
         return type(value) is int
+    if name == "status":
+        return value in STATUSES
     if name == "protocol_version":
         return type(value) in (int, str)
     if name in _JSON:

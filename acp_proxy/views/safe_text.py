@@ -1,13 +1,23 @@
 """Text that a peer sent, made harmless for a terminal: what is not to be seen becomes visible."""
 
 import re
+from typing import TYPE_CHECKING
 
-# Control characters, and what changes the direction or the place of text: a reader's terminal
-# must not obey an agent. Tabs and line ends count too; callers that want lines split first.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Control characters, what changes the direction or the place of text, and what has no shape of its
+# own (Unicode's default-ignorable and format characters, fillers, the blank of braille, variation
+# selectors, tags): a reader's terminal must not obey an agent, and what is there must be seen.
+# Tabs and line ends count too; callers that want lines split first.
 _HARMFUL = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    "\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Joiners shape what stands on both sides (a family's emoji, Persian); elsewhere they hide.
+_JOINER = re.compile("[\u200c\u200d](?![^\x00-\x7f])|(?<![^\x00-\x7f])[\u200c\u200d]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
 
 
@@ -17,19 +27,26 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[2Jb\n")
     'a\\e[2Jb\\n'
     """
-    return _HARMFUL.sub(_escape, text)
+    return _each_harmful(_escape, text)
 
 
 def visible_lines(text: str) -> str:
     r"""Return text made harmless line by line; line ends (``\n``) and tabs stay."""
-    return _HARMFUL.sub(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
+    return _each_harmful(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
 
 
 def escape_in_json(text: str) -> str:
     r"""Return JSON text with every harmful character inside its strings as a ``\u`` escape."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return _HARMFUL.sub(_json_escape, text)
+    return _each_harmful(_json_escape, text)
+
+
+def _each_harmful(write: "Callable[[re.Match[str]], str]", text: str) -> str:
+    """Return text with each harmful character written by a function."""
+    if "\u200c" in text or "\u200d" in text:
+        text = _JOINER.sub(write, text)
+    return _HARMFUL.sub(write, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:

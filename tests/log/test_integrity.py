@@ -75,8 +75,6 @@ def test_a_locked_log_is_no_damage(log: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("sql", "command"),
     [
-        ("UPDATE connections SET gaps = 'x'", "messages"),
-        ("UPDATE connections SET notes = ''", "state"),
         ("UPDATE connections SET label = CAST(x'ff41' AS TEXT)", "connections"),
         ("UPDATE messages SET kind_code = 77 WHERE seq = 2", "messages"),
         ("UPDATE messages SET method = CAST(x'c328' AS TEXT) WHERE seq = 2", "messages"),
@@ -96,6 +94,8 @@ def test_a_value_that_cannot_be_is_told_as_damage(log: Path, sql: str, command: 
     ("sql", "told"),
     [
         ("UPDATE connections SET command = '[\"a'", "connection 1 cannot be read"),
+        ("UPDATE connections SET gaps = 'x'", "connection 1 cannot be read"),
+        ("UPDATE connections SET notes = ''", "connection 1 cannot be read"),
         ("UPDATE connections SET cwd = '/elsewhere'", "connection 1 is not what was recorded"),
         ("UPDATE connections SET added_ns = added_ns + 1", "connection 1 is not what was recorded"),
     ],
