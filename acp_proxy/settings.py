@@ -165,7 +165,10 @@ def _user() -> str:
 def _today() -> str:
     import time  # noqa: PLC0415 - seldom needed
 
-    return time.strftime("%Y-%m-%d")
+    try:
+        return time.strftime("%Y-%m-%d")
+    except (OverflowError, OSError):  # a clock at 2262 or later
+        return "unknown"
 
 
 def _with_variables(settings: Settings) -> Settings:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from acp_proxy.cli.options import (
     warn_of,
 )
 from acp_proxy.cli.progress import progress
+from acp_proxy.clock import wall_ns
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
@@ -128,7 +128,7 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
                 facts |= recording.counts()
                 facts["size"] = recording.size()
                 facts["problem"] = " ".join(recording.losses) or facts["problem"]
-            facts["space"] = space_document(survey(where, now_ns=time.time_ns()), _ratio(where))
+            facts["space"] = space_document(survey(where, now_ns=wall_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
     return facts

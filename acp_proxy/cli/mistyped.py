@@ -120,9 +120,8 @@ def _harmless_errors() -> "Iterator[None]":
         if (harmless := visible_lines(text)) == text:
             raise
         raise click.UsageError(harmless, error.ctx) from error
-    except click.ClickException as error:
-        error.message = visible_lines(error.message)
-        raise
+    except click.FileError as error:
+        raise click.ClickException(visible_lines(error.format_message())) from error
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from acp_proxy.clock import wall_ns
 from acp_proxy.journal.records import (
     HEADER_SIZE,
     Facts,
@@ -81,7 +82,7 @@ class JournalWriter:
             monotonic_ns = time.monotonic_ns()
             offset = self._offsets[stream]
             self._offsets[stream] = offset + len(data)
-            head = encode_head(stream, offset, monotonic_ns, time.time_ns(), data)
+            head = encode_head(stream, offset, monotonic_ns, wall_ns(), data)
             if not self._write([head, data]):
                 if not self._lost[stream]:
                     self._lost_from[stream] = offset
@@ -95,7 +96,7 @@ class JournalWriter:
         """Append a control record."""
         data = encode_facts(facts)
         with self._lock:
-            head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), time.time_ns(), data)
+            head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), wall_ns(), data)
             if not self._write([head, data]) and len(self._unwritten) < _MAX_UNWRITTEN_FACTS:
                 self._unwritten.append(head + data)
         if self._notify is not None:
@@ -146,7 +147,7 @@ class JournalWriter:
                         "bytes": lost,
                     }
                 )
-                head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), time.time_ns(), facts)
+                head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), wall_ns(), facts)
                 parts += [head, facts]
         return parts
 

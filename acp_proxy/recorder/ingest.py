@@ -12,6 +12,7 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from acp_proxy.clock import UNKNOWN_NS
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.journal import spool
 from acp_proxy.journal.records import HEADER_SIZE, Facts, Record, Slot, Stream, decode_facts
@@ -69,7 +70,10 @@ class Ingest:
         self._waiting: Batch | None = None
         self._sha = [hashlib.sha256() for _ in STREAMS]
         self._unhashed: list[list[bytes]] = [[] for _ in STREAMS]  # many at once are cheaper
-        self._last = (start.time_ns, 0)  # wall clock and time since the start, of the last record
+        self._last = (
+            _told(start.time_ns),
+            0,
+        )  # wall clock and time since the start, of the last record
         # Asked first: if another recorder goes on meanwhile, ours is the position that is refused.
         self._progress = writer.progress(self._id)
         with LogReader(writer.path) as reader, reader.snapshot():
@@ -85,6 +89,8 @@ class Ingest:
         self._lines: list[_Line | None] = [None, None, None]
         self._gaps = list(row.gaps)
         self._notes = [note for note in row.notes if note.get("event") != "redacted"]
+        if start.time_ns == UNKNOWN_NS:
+            self._note({"event": "clock beyond 2262"})
         self._wait_status: int | None = None
         self._exit_position: int | None = None
         self._frames: list[FrameToWrite] = []
@@ -102,7 +108,7 @@ class Ingest:
     def take(self, records: list[Record]) -> None:
         """Turn records into rows; ``commit`` writes them."""
         for record in records:
-            self._last = (record.time_ns, self._elapsed(record))
+            self._last = (_told(record.time_ns), self._elapsed(record))
             if record.stream is Stream.CONTROL:
                 self._take_facts(record)
             else:
@@ -337,7 +343,7 @@ class Ingest:
             return
         elapsed_ns = self._elapsed(record)
         entries = self._follower.add(DIRECTIONS[stream], frame, elapsed_ns)
-        row = (entries[0][0], stream, frame.offset, record.time_ns, elapsed_ns, raw)
+        row = (entries[0][0], stream, frame.offset, _told(record.time_ns), elapsed_ns, raw)
         self._frames.append(tuple.__new__(FrameToWrite, row))  # in a third of the usual time
         self._entries += entries
 
@@ -429,10 +435,15 @@ def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
         "agent_pid": facts.get("agent_pid"),
         "recorded_by": f"acp-proxy {version}" if version else None,
         "added_ns": start.time_ns,
-        "started_ns": start.time_ns,
+        "started_ns": _told(start.time_ns),
         "status": "running",
         "derived": VERSION,
     }
+
+
+def _told(time_ns: int) -> int | None:
+    """Return a time of the wall clock, None when the clock could not be told."""
+    return None if time_ns == UNKNOWN_NS else time_ns
 
 
 def _number(facts: Facts, key: str) -> int | None:
