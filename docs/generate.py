@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from click.testing import CliRunner, Result
-from manpages import pages
 
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.editors.known import EDITORS, Launch, short_name
@@ -32,7 +31,6 @@ from acp_proxy.log import schema
 from acp_proxy.views.tables import fit
 
 DOCS = Path(__file__).resolve().parent
-MAN = DOCS / "man"
 EXAMPLE = DOCS / "example.jsonl"
 _COLUMNS = 140  # tables are cut as on a terminal so wide
 _HELP_COLUMNS = 78  # what click takes of 80
@@ -122,15 +120,12 @@ def fresh(text: str, maker: Maker) -> str:
     return _PART.sub(lambda match: match["mark"] + maker.part(match["name"]), text)
 
 
-def wanted() -> Iterator[tuple[Path, str | None]]:
-    """Yield the files that hold anything generated with what has to stand in them; None: nothing."""
+def wanted() -> Iterator[tuple[Path, str]]:
+    """Yield the documents with what has to stand in them."""
     with tempfile.TemporaryDirectory() as folder:
         maker = Maker(folder)
         for path in sorted(DOCS.glob("*.md")):
             yield path, fresh(path.read_text(encoding="utf-8"), maker)
-    manual = {MAN / name: text for name, text in pages(acp_proxy, "acp-proxy")}
-    for path in sorted({*manual, *MAN.glob("*")}):
-        yield path, manual.get(path)
 
 
 def main() -> int:
@@ -141,17 +136,13 @@ def main() -> int:
         return 2
     stale = 0
     for path, text in wanted():
-        if text == (path.read_text(encoding="utf-8") if path.exists() else None):
+        if text == path.read_text(encoding="utf-8"):
             continue
         stale += 1
         name = f"docs/{path.relative_to(DOCS)}"
         if is_check:
             sys.stdout.write(f"{name} is stale; run: python docs/generate.py\n")
-        elif text is None:
-            path.unlink()
-            sys.stdout.write(f"{name} removed\n")
         else:
-            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
             sys.stdout.write(f"{name} rewritten\n")
     return 1 if is_check and stale else 0
