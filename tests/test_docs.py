@@ -390,7 +390,9 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_every_room_is_in_the_design() -> None:
     text = section(page("design.md"), "Rooms")
     for path in (ROOT / "acp_proxy").iterdir():
-        if not path.name.startswith(("_", ".")):
+        if path.is_dir() or path.suffix == ".py":
+            if path.name.startswith("_"):
+                continue
             assert f"`{path.name}`" in text, path.name
 
 

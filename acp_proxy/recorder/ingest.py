@@ -90,7 +90,7 @@ class Ingest:
         self._gaps = list(row.gaps)
         self._notes = [note for note in row.notes if note.get("event") != "redacted"]
         if start.time_ns == UNKNOWN_NS:
-            self._note({"event": "clock beyond 2262"})
+            self._note({"event": "clock unknown"})
         self._wait_status: int | None = None
         self._exit_position: int | None = None
         self._frames: list[FrameToWrite] = []
