@@ -16,8 +16,7 @@ _Encoding = Callable[[str], str]
 
 def _base64_at(shift: int, value: str) -> str:
     """Return a value in base64 as it reads when ``shift`` other bytes stand before it."""
-    encoded = base64.b64encode((b"xyz"[:shift] + value.encode() + b"!")).decode()
-    return encoded
+    return base64.b64encode(b"xyz"[:shift] + value.encode() + b"!").decode()
 
 
 def _core(shift: int, value: str) -> str:
@@ -91,7 +90,7 @@ ENCODINGS: dict[str, tuple[_Encoding, _Encoding | None]] = {
     "JSON in JSON": (lambda v: json.dumps(json.dumps({"v": v})), None),
     "escapes": (_unicode, None),
     "escapes of Python": (lambda v: "".join(f"\\x{ord(c):02x}" for c in v), None),
-    "HTML": (lambda v: html.escape(v), None),
+    "HTML": (html.escape, None),
     "HTML, numbers": (lambda v: "".join(f"&#{ord(c)};" for c in v), None),
     "HTML, hexadecimal": (lambda v: "".join(f"&#x{ord(c):x};" for c in v), None),
     "coloured": (_coloured, None),

@@ -86,7 +86,11 @@ class Random:
 
     def pem(self, rows: int = 6) -> tuple[str, ...]:
         """Return the lines of the body of a PEM block."""
-        return ("MIIE" + self.base64(60), *(self.base64(64) for _ in range(rows - 2)), self.base64(40) + "==")
+        return (
+            "MIIE" + self.base64(60),
+            *(self.base64(64) for _ in range(rows - 2)),
+            self.base64(40) + "==",
+        )
 
     def jwt(self) -> tuple[str, str, str]:
         """Return the three parts of a JSON Web Token."""

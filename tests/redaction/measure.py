@@ -176,7 +176,9 @@ def main() -> None:
     with ProcessPoolExecutor(chosen.jobs) as pool:
         whole = some if chosen.full else [] if chosen.frames else some[::_SAMPLE]
         if not chosen.innocents:
-            for found in pool.map(leaks_of_export, [] if chosen.full else _split(some, chosen.jobs)):
+            for found in pool.map(
+                leaks_of_export, [] if chosen.full else _split(some, chosen.jobs)
+            ):
                 leaks += found
             for found in pool.map(leaks_of_commands, _split(whole, chosen.jobs)):
                 leaks += found

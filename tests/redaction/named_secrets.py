@@ -12,8 +12,27 @@ from urllib.parse import quote
 from tests.redaction.made_up import Random, Shape
 
 _PIECE = re.compile(r"\{([alhudwb])(\d+)\}")
-_KINDS = {"a": "alnum", "l": "lower", "u": "upper", "h": "hex", "d": "digits", "w": "url64", "b": "base64"}
-_USUAL = ("{a18}", "{a12}", "{a24}", "{l16}", "{a10}", "{a32}", "{a8}-{a7}", "{a20}", "{a9}", "{h32}")
+_KINDS = {
+    "a": "alnum",
+    "l": "lower",
+    "u": "upper",
+    "h": "hex",
+    "d": "digits",
+    "w": "url64",
+    "b": "base64",
+}
+_USUAL = (
+    "{a18}",
+    "{a12}",
+    "{a24}",
+    "{l16}",
+    "{a10}",
+    "{a32}",
+    "{a8}-{a7}",
+    "{a20}",
+    "{a9}",
+    "{h32}",
+)
 
 # Name, text, and the template of the value when it is not a usual one.
 _TEXTS: list[tuple[str, ...]] = [

@@ -12,7 +12,15 @@ import re
 from tests.redaction.made_up import Random, Shape
 
 _PIECE = re.compile(r"\{(!?)(uuid|[alhudwb]\d+)\}")
-_KINDS = {"a": "alnum", "l": "lower", "u": "upper", "h": "hex", "d": "digits", "w": "url64", "b": "base64"}
+_KINDS = {
+    "a": "alnum",
+    "l": "lower",
+    "u": "upper",
+    "h": "hex",
+    "d": "digits",
+    "w": "url64",
+    "b": "base64",
+}
 _SECRET_SIZE = 8
 
 TEMPLATES = {
@@ -309,7 +317,7 @@ def _pem(name: str, kind: str, dress: str) -> Shape:
         "bat": "\n".join(f"\x1b[38;5;238m{n:4}\x1b[0m   \x1b[38;5;238m\u2502\x1b[0m \x1b[38;5;231m{row}\x1b[0m" for n, row in enumerate(lines, 1)),
         "ls": f"-----BEGIN {kind}-----{''.join(rows)}-----END {kind}-----",
     }[dress]  # fmt: skip
-    secrets = rows[:2] + (rows[2][:31],) if dress == "cut in a line" else rows
+    secrets = (*rows[:2], rows[2][:31]) if dress == "cut in a line" else rows
     return Shape(name, "vendor", text, secrets)
 
 
@@ -357,7 +365,7 @@ def _others() -> list[Shape]:
         Shape("JWT", "vendor", f"{head}.{claims}.{signature}", (claims, signature)),
         Shape("JWT without signature", "vendor", f"{alone[0]}.{alone[1]}.", (alone[1],)),
         Shape("JWE", "vendor", ".".join([inner[0], *encrypted]), (*encrypted[:1], *encrypted[2:])),
-        Shape("GitHub server to server, JWT", "vendor", f"gh" f"s_123456_{'.'.join(app)}", app[1:]),
+        Shape("GitHub server to server, JWT", "vendor", "gh" + f"s_123456_{'.'.join(app)}", app[1:]),
         Shape(
             "PuTTY key", "vendor",
             f"PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: me@host\nPublic-Lines: 1\n{public}\nPrivate-Lines: 1\n{private}\nPrivate-MAC: {mac}",
@@ -365,7 +373,7 @@ def _others() -> list[Shape]:
         ),
         Shape(
             "S3 address", "vendor",
-            f"https://b.s3.amazonaws.com/x?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AK" f"IAXXXXXXXXXXXXXXXX%2F20261101&X-Amz-Security-Token={session}&X-Amz-Signature={aws}",
+            "https://b.s3.amazonaws.com/x?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AK" + f"IAXXXXXXXXXXXXXXXX%2F20261101&X-Amz-Security-Token={session}&X-Amz-Signature={aws}",
             (aws, session),
         ),
         Shape("Azure SAS", "vendor", f"https://a.blob.core.windows.net/c/x?sv=2024-01-01&se=2027-01-01&sr=b&sp=r&sig={sas}%3D", (sas,)),
