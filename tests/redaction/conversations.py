@@ -14,6 +14,7 @@ from urllib.parse import quote
 from tests.redaction.made_up import Random
 from tests.redaction.places import PLACES, WRAPPED, Frames, Place, line
 
+OPENING = 5  # messages before those of the place itself
 _RESET = "\x1b[0m"
 
 

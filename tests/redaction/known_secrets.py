@@ -137,6 +137,7 @@ KNOWN = [
     *(
         _shape(f"naked, from {source}", source, "naked", _plain(f"source {source}"))
         for source in SOURCES
+        if source != "env"
     ),
     *(
         _shape(f"base64, from {source}", source, "base64, second alignment", _plain(f"b {source}"))

@@ -6,11 +6,12 @@ import html
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from acp_proxy.redaction.redactor import Redactor
-from tests.redaction.conversations import CONVERSATIONS, SOURCES
+from tests.redaction.conversations import CONVERSATIONS, OPENING, SOURCES
 from tests.redaction.known_secrets import KNOWN
 from tests.redaction.leaks import everything
 from tests.redaction.made_up import Shape
@@ -43,7 +44,7 @@ class Pair(NamedTuple):
         shape = SHAPES[self.shape]
         frames = CONVERSATIONS[self.place](shape.text)
         if shape.source:
-            frames[5:5] = SOURCES[shape.source](shape.value)
+            frames[OPENING:OPENING] = SOURCES[shape.source](shape.value)
         return frames
 
 
@@ -92,8 +93,7 @@ def pieces(secret: str) -> set[str]:
 def survivors(shape: Shape, said: str) -> set[str]:
     """Return the pieces of a shape's secrets that a text says, in whatever writing."""
     wanted = {piece for secret in shape.secrets for piece in pieces(secret)}
-    forms = list(_forms(said))
-    return {piece for piece in wanted if any(piece in form for form in forms)}
+    return {piece for piece in wanted if any(piece in form for form in _forms(said))}
 
 
 def of_frames(frames: Iterable[bytes]) -> str:
@@ -106,19 +106,20 @@ def of_page(page: str) -> str:
     return f"{page}\n{html.unescape(_TAG.sub('', page))}"
 
 
-def _forms(said: str) -> Iterator[str]:
-    """Yield a text as it is and decoded from each writing that occurs in it."""
+@lru_cache(maxsize=2)
+def _forms(said: str) -> tuple[str, ...]:
+    """Return a text as it is and decoded from each writing that occurs in it."""
+    return tuple(_each_form(said))
+
+
+def _each_form(said: str) -> Iterator[str]:
     yield flat(said)
-    text = said
-    if "\\" in text:
-        text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
-        yield flat(text)
-    if "&" in text:
-        yield flat(html.unescape(text))
-    if "%" in text:
-        yield flat(unquote(text))
-        yield flat(unquote(unquote(text)))
-    yield "\n".join(flat(found) for found in _decoded(flat(text)))
+    for text in dict.fromkeys([said, html.unescape(said), unquote(said), unquote(unquote(said))]):
+        if text != said:
+            yield flat(text)
+        if "\\" in text:
+            yield flat(_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text))
+    yield "\n".join(flat(found) for found in _decoded(flat(said)))
 
 
 def _decoded(text: str) -> Iterator[str]:
