@@ -101,7 +101,7 @@ ENCODINGS: dict[str, tuple[_Encoding, _Encoding | None]] = {
     "Markdown": (lambda v: "".join(f"\\{c}" if c in "_*`[]-" else c for c in v), None),
     "cut off": (lambda v: v[: len(v) * 2 // 3], None),
     "without its beginning": (lambda v: v[len(v) // 3 :], None),
-    "reversed case of hex": (lambda v: "0x" + v.encode().hex(), lambda v: v.encode().hex()),
+    "hex with 0x": (lambda v: "0x" + v.encode().hex(), lambda v: v.encode().hex()),
     "printed by od": (lambda v: " ".join(f"{b:02x}" for b in v.encode()), None),
 }  # fmt: skip
 
