@@ -39,9 +39,9 @@ _VENDORS = """
 """
 _KEYS = "PEM, RSA; PEM; PEM, OpenSSH"
 _CONTEXTS = """
-    env file; env file, quoted; env file, letters; export; PGPASSWORD; KEY; YAML; INI; JSON;
+    env file; env file, quoted; export; PGPASSWORD; KEY; YAML; INI; JSON;
     JSON, in a string; Python; TypeScript; flag; flag, equals; YAML, name and value; fish; setenv;
-    curl -b; XML; XML, app settings; Authorization Bearer; curl -H; Authorization Basic; X-Api-Key;
+    XML; XML, app settings; Authorization Bearer; curl -H; Authorization Basic; X-Api-Key;
     Cookie; Set-Cookie; Postgres; Redis; Mongo, SRV; proxy; git address, token only;
     AWS credentials; Azure storage; query, sig; query, key; npmrc; netrc; curl -u; SQL identified
 """

@@ -68,7 +68,9 @@ def test_a_leak_would_be_seen() -> None:
 
 
 def test_nothing_is_seen_where_no_secret_is() -> None:
-    said = of_frames(raw for make in CONVERSATIONS.values() for _, raw in make("nothing here"))
+    said = of_frames(
+        raw for make in list(CONVERSATIONS.values())[::4] for _, raw in make("nothing here")
+    )
     said = "\n".join(dict.fromkeys(said.split("\n")))
 
     assert {label for label, shape in SHAPES.items() if survivors(shape, said)} == set()
