@@ -194,7 +194,6 @@ TEMPLATES = {
     "LaunchDarkly": "sd~k-{uuid}",
     "LaunchDarkly API": "ap~i-{uuid}",
     "Statsig": "secret~-{a40}",
-    "Sidekiq and Contribsys": "https://{h8}:{h8}@gems.contribsys.com/",
     "Defined Networking": "dn~key-{w26}-{w52}",
     "age": "AGE-SECRET~-KEY-1{u58}",
     # Messages, mail, telephony
