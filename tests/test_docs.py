@@ -100,12 +100,14 @@ def generate(docs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 # Generated parts.
 
 
+@pytest.mark.slow
 def test_the_generated_parts_are_fresh() -> None:
     done = generate(DOCS, "--check")
 
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_stale_part_is_found_named_and_made_again(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
@@ -310,6 +312,7 @@ def test_a_query_in_the_documents_runs(tmp_path: Path, sql: str) -> None:
     assert all(any(cell is not None for cell in row) for row in rows)
 
 
+@pytest.mark.slow
 def test_the_streams_come_back_as_the_documents_say(log: Path) -> None:
     [code] = blocks(page("log.md"), "python")
     names: dict[str, Any] = {}

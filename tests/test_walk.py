@@ -3,9 +3,12 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.walk import QUICKSTART, Block, blocks, newcomer, walk
 
 
+@pytest.mark.slow
 def test_a_newcomer_gets_through_the_quickstart(tmp_path: Path) -> None:
     install, *steps = blocks(QUICKSTART.read_text())
     assert "pip install" in install.commands

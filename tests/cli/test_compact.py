@@ -89,6 +89,7 @@ def test_every_command_says_the_same(
     assert told(log, 1) == before
 
 
+@pytest.mark.slow
 def test_every_command_says_the_same_of_a_long_one(tmp_path: Path) -> None:
     """It has checkpoints, of which commands read a part."""
     log = tmp_path / "log.db"
@@ -102,6 +103,7 @@ def test_every_command_says_the_same_of_a_long_one(tmp_path: Path) -> None:
     assert told(log, 1) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, 8))
 def test_every_command_says_the_same_of_real_conversations(
     captures: Path, tmp_path: Path, number: int

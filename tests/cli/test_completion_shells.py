@@ -67,6 +67,7 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path, log: Path) -> Iterator
         yield shell
 
 
+@pytest.mark.slow
 def test_a_shell_inserts_ids_so_that_they_arrive_as_they_were_sent(
     shell: Shell, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_shell_shows_titles_harmless(shell: Shell) -> None:
         assert "Title \\e]0;pwned" in shown.replace("\r\n", "")
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_and_their_values(shell: Shell, log: Path) -> None:
     elsewhere = str(log).replace("'", "\\'").replace(" ", "\\ ")
     cases = {
@@ -115,6 +117,7 @@ def test_a_shell_completes_commands_options_and_their_values(shell: Shell, log: 
     assert {typed: shell.run(f"acp-proxy {typed}") for typed in cases} == cases
 
 
+@pytest.mark.slow
 def test_a_shell_completes_the_wrapped_command_and_files(shell: Shell, tmp_path: Path) -> None:
     agent = tmp_path / "my agent"
     agent.touch(mode=0o755)

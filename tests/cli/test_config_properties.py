@@ -18,6 +18,7 @@ from tests.editors.settings_texts import SHAPES, launches, rest, settings
 AGENT = ("--", "goose", "acp")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("agent", [(), AGENT], ids=["wrap", "add"])
 @given(data=st.data())
@@ -49,6 +50,7 @@ EDITS: list[Callable[[str], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("agent", [(), AGENT], ids=["wrap", "add"])
 @given(data=st.data())

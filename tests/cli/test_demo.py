@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from acp_proxy import demo
 from tests.cli.commands import document, invoke, objects
 
@@ -25,6 +27,7 @@ def test_the_demonstration_records_what_it_shows(tmp_path: Path) -> None:
     invoke("verify", "--log", log)
 
 
+@pytest.mark.slow
 def test_a_demonstration_that_hangs_can_be_found_out(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
 
@@ -56,6 +59,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_an_agent_on_a_busy_machine_is_waited_for() -> None:
     client = Path(demo.__file__).with_name("client.py")
     command = [sys.executable, str(client), sys.executable, "-c", SLOW]

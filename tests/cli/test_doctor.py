@@ -45,6 +45,7 @@ def not_ok(findings: list[Finding], check: str) -> list[Finding]:
     return [one for one in findings if one["check"] == check and one["status"] != "ok"]
 
 
+@pytest.mark.slow
 def test_all_is_well_before_anything_was_recorded(tmp_path: Path) -> None:
     is_well, findings = examined(tmp_path / "log.db", plays=True)
     assert is_well
@@ -52,6 +53,7 @@ def test_all_is_well_before_anything_was_recorded(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []  # the self-test leaves nothing, nor is the log made
 
 
+@pytest.mark.slow
 def test_all_is_well_with_a_log(tmp_path: Path) -> None:
     put(tmp_path / "log.db", V1)
     before = (tmp_path / "log.db").read_bytes()
@@ -64,6 +66,7 @@ def test_all_is_well_with_a_log(tmp_path: Path) -> None:
     assert (tmp_path / "log.db").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_self_test_works_where_recording_is_switched_off(tmp_path: Path) -> None:
     is_well, findings = examined(
         tmp_path / "log.db", plays=True, ACP_PROXY_OFF="1", ACP_PROXY_LOGS="x"
@@ -74,6 +77,7 @@ def test_the_self_test_works_where_recording_is_switched_off(tmp_path: Path) -> 
     assert "did you mean ACP_PROXY_LOG?" in [one["remedy"] for one in notes]
 
 
+@pytest.mark.slow
 def test_who_else_may_read_is_told(tmp_path: Path) -> None:
     log = tmp_path / "a folder" / "log.db"
     log.parent.mkdir()
@@ -107,6 +111,7 @@ def test_a_locked_log_is_not_called_damaged(tmp_path: Path) -> None:
     assert "is locked by another program" in finding["what"]
 
 
+@pytest.mark.slow
 def test_what_is_still_on_its_way_into_the_log_is_not_called_lost(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     writer = begin(log)
@@ -140,6 +145,7 @@ def test_journals_that_nobody_may_look_at_are_told(tmp_path: Path) -> None:
     assert finding["remedy"] == f"chmod 700 {folder}"
 
 
+@pytest.mark.slow
 def test_a_log_of_a_newer_program_is_told_and_what_waits_for_it(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     put(log, V1)
@@ -225,6 +231,7 @@ def test_an_interpreter_that_an_editor_would_not_find_is_found_out(tmp_path: Pat
     assert missing_on(f"{folder}:{DESKTOP_PATH}", "agent-0") is None
 
 
+@pytest.mark.slow
 def test_agents_that_an_editor_would_not_find_are_told(tmp_path: Path) -> None:
     folder = tmp_path / "bin"
     script(folder / "my-node", "#!/bin/sh")
@@ -255,6 +262,7 @@ def test_agents_that_an_editor_would_not_find_are_told(tmp_path: Path) -> None:
         assert [one["status"] for one in findings if one["check"] == "agents"] == [status]
 
 
+@pytest.mark.slow
 def test_another_acp_proxy_that_comes_first_is_told(tmp_path: Path) -> None:
     other = script(tmp_path / "bin" / "acp-proxy", "#!/bin/sh")
     log = tmp_path / "log.db"
@@ -338,6 +346,7 @@ def test_the_settings_of_editors_are_looked_at(tmp_path: Path) -> None:
     assert "line 1" in note["what"]
 
 
+@pytest.mark.slow
 def test_what_config_writes_the_doctor_finds_well(tmp_path: Path) -> None:
     env = environment(HOME=str(tmp_path / "home"))
     for name in ("zed", "vscode", "acpx"):

@@ -42,6 +42,7 @@ def test_defaults_that_cannot_be_taken_are_told(tmp_path: Path, text: str, said:
     assert said in not_ok(findings, "settings")[0]["what"]
 
 
+@pytest.mark.slow
 def test_the_self_test_is_not_blanked_by_somebodys_rules(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text('redact_at_rest = true\n[redaction]\ntexts = ["session"]\n')

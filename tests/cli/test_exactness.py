@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, str, str | None, set[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_stored_flagged_and_shown_exactly(name: str, tmp_path: Path) -> None:
     line, kind, id_, flags = CASES[name]

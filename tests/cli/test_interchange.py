@@ -13,6 +13,7 @@ CAPTURES = sorted(path.name for path in (SHARED / "captures").glob("*.jsonl")) o
 EXACT = ("04", "05", "06", "07")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CAPTURES)
 def test_a_capture_comes_out_as_it_went_in(captures: Path, name: str, tmp_path: Path) -> None:
     log = tmp_path / "log.db"

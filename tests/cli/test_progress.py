@@ -47,6 +47,7 @@ def locked(log: Path) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "label", "said"),
     [
@@ -69,6 +70,7 @@ def test_a_bar_is_there_while_work_takes_long_and_gone_when_it_ends(
     assert label not in last
 
 
+@pytest.mark.slow
 def test_what_comes_through_a_pipe_is_counted_without_a_total(log: Path, tmp_path: Path) -> None:
     lines = plainly("export", "--jsonl", "--raw", log=log).stdout
     pipe = tmp_path / "pipe"
@@ -92,6 +94,7 @@ def test_what_comes_through_a_pipe_is_counted_without_a_total(log: Path, tmp_pat
 # What it says.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "labels"),
     [
@@ -117,6 +120,7 @@ def test_bars_go_forwards_to_all_that_there_was(
     assert all(line.startswith("acp-proxy: ") for line in last.splitlines())
 
 
+@pytest.mark.slow
 def test_undoing_and_importing_tell_all_too(log: Path, tmp_path: Path) -> None:
     invoke("compact", "--all", "--log", log)
     found, _, code = run("compact", "--all", "--undo", log=log)
@@ -133,6 +137,7 @@ def test_undoing_and_importing_tell_all_too(log: Path, tmp_path: Path) -> None:
         assert re.fullmatch(r"connection 1: \d+ frames, \d+ messages", last)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_counted_tells_the_time(log: Path) -> None:
     for words, labels in (
         (["verify"], {"checking"}),
@@ -146,6 +151,7 @@ def test_what_cannot_be_counted_tells_the_time(log: Path) -> None:
         assert {bar.partition(":")[0] for bar in timed} == labels
 
 
+@pytest.mark.slow
 def test_pages_that_are_given_back_are_counted(log: Path) -> None:
     invoke("log", "vacuum", "--incremental", "--log", log)
 

@@ -33,6 +33,7 @@ def log(made: Path, tmp_path: Path) -> Path:
 # Where there is none.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "value"), [("ACP_PROXY_NO_PROGRESS", "1"), ("TERM", "dumb"), ("TERM", "")]
 )
@@ -49,6 +50,7 @@ def test_zero_switches_nothing_off(log: Path) -> None:
     assert_truthful(found.bars, "verifying")
 
 
+@pytest.mark.slow
 def test_no_bar_goes_to_what_is_no_terminal(log: Path) -> None:
     done = subprocess.run(
         [*AT_ONCE, "verify", "--log", str(log)],
@@ -90,6 +92,7 @@ def test_no_bar_is_drawn_over_a_shell_that_put_us_into_the_background(log: Path)
 # Beside the output.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -113,6 +116,7 @@ def test_the_output_is_the_same_with_and_without_a_bar(
     assert (tmp_path / "output").read_bytes() == plainly(*words, log=log).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "labels"),
     [

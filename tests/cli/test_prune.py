@@ -126,6 +126,7 @@ def test_at_a_terminal_it_asks(log: Path, answer: bytes, left: list[int]) -> Non
     assert ids(log) == left
 
 
+@pytest.mark.slow
 def test_the_space_goes_back_to_the_disk_when_asked(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     put_long(log, 5000)
@@ -159,6 +160,7 @@ def test_vacuum_completes_what_was_interrupted(log: Path) -> None:
     assert ask(log, "SELECT count(*) FROM frames WHERE connection_id = 3") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_log_that_was_made_incremental_gives_back_in_slices(tmp_path: Path) -> None:
     log = tmp_path / "log.db"
     put_long(log, 3000)
@@ -209,6 +211,7 @@ def test_run_keeps_the_log_as_young_as_asked_and_says_so(log: Path) -> None:
     invoke("verify", "--log", log)
 
 
+@pytest.mark.slow
 def test_run_keeps_the_log_small_but_never_deletes_the_newest(log: Path) -> None:
     run(log, ACP_PROXY_KEEP="1K")
 
@@ -237,6 +240,7 @@ def test_what_cannot_be_understood_deletes_nothing(log: Path, keep: str) -> None
         assert b"--keep" in done.stderr
 
 
+@pytest.mark.slow
 def test_those_that_run_stay_and_are_whole(log: Path) -> None:
     with Conversation(Log(log)) as conversation:
         conversation.talk()

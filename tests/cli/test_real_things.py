@@ -81,6 +81,7 @@ def test_the_history_leads_to_the_state(captures: Path, tmp_path: Path) -> None:
             assert built["status"] == call["status"]
 
 
+@pytest.mark.slow
 def test_every_command_answers_at_every_vector(vectors: Path, tmp_path: Path) -> None:
     for number, vector in enumerate(json.loads((vectors / "state.json").read_bytes())):
         frames = [(frame["from"], frame["message"]) for frame in vector["frames"]]

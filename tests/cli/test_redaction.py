@@ -33,6 +33,7 @@ def _frames(export: bytes) -> list[bytes]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_no_secret_is_in_an_export(tmp_path: Path, place: str) -> None:
     """Each place with a third of the secrets; tests/redaction has each with each."""

@@ -200,6 +200,7 @@ def test_filters_choose_the_messages_that_are_told(tmp_path: Path) -> None:
     assert objects("tail", "--log", log, "--session", "nothing", code=1) == []
 
 
+@pytest.mark.slow
 def test_the_last_lines_are_those_of_the_whole(tmp_path: Path) -> None:
     many: list[tuple[str, Any]] = [("client", request(0, "initialize", protocolVersion=1))]
     many += [("agent", result(0, protocolVersion=1))]
@@ -269,6 +270,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, words: list[str], said:
     assert said in invoke("tail", *words, "--log", log, code=2).stderr
 
 
+@pytest.mark.slow
 def test_every_real_conversation_is_told_harmlessly_and_always_alike(
     captures: Path, tmp_path: Path
 ) -> None:

@@ -147,6 +147,7 @@ def test_no_word_of_a_message_is_lost_however_it_is_joined(log: Log, talk: Talk)
     assert message["text"] == "".join(words)
 
 
+@pytest.mark.slow
 def test_only_what_fits_is_told_live(log: Log, talk: Talk) -> None:
     with tail(log, "-f", "--from", "stderr", "--jsonl") as follower:
         follower.stdout.wait_for(b"begun")
@@ -185,6 +186,7 @@ def test_all_connections_are_followed_also_those_that_begin(log: Log, tmp_path: 
     assert numbers == {"#1", "#2", "#3"}
 
 
+@pytest.mark.slow
 def test_a_connection_whose_processes_were_all_killed_ends_too(log: Log, talk: Talk) -> None:
     with tail(log, "-f") as follower:
         follower.stdout.wait_for(b"begun\n")
@@ -194,6 +196,7 @@ def test_a_connection_whose_processes_were_all_killed_ends_too(log: Log, talk: T
         assert follower.stdout.wait_end().endswith(b"proxy   end         lost\n")
 
 
+@pytest.mark.slow
 def test_following_an_idle_connection_reads_no_file(log: Log, talk: Talk) -> None:
     def number(name: str, key: str) -> int:
         lines = Path(f"/proc/{follower.pid}/{name}").read_text().splitlines()
@@ -299,6 +302,7 @@ def test_at_a_terminal_a_message_grows_in_its_line(log: Log, talk: Talk) -> None
     assert "日本 語" in after
 
 
+@pytest.mark.slow
 def test_with_all_of_the_text_a_message_grows_over_several_rows(log: Log, talk: Talk) -> None:
     with contextlib.closing(Screen(log, 100, "--full")) as screen:
         screen.shown.wait_for(b"begun\r\n")

@@ -64,6 +64,7 @@ def test_of_an_unknown_output_there_is_no_screen(v2: Path) -> None:
     assert session["terminals"] == [{"terminalId": "u", "owner": "agent"}]
 
 
+@pytest.mark.slow
 def test_a_long_output_is_cut_and_that_is_told(tmp_path: Path) -> None:
     data = b64(b"some words of output\n" * 1_000_000)
     call = update("terminal_update", terminalId="t", output={"data": data})

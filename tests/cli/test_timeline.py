@@ -194,6 +194,7 @@ def test_a_chart_keeps_within_its_terminal(tmp_path: Path, columns: int) -> None
     assert len(ends) == 1  # they align, whatever stands before them
 
 
+@pytest.mark.slow
 def test_every_turn_of_real_conversations_is_drawn(captures: Path, tmp_path: Path) -> None:
     for path in sorted(captures.glob("*.jsonl")):
         log = tmp_path / f"{path.stem}.db"

@@ -69,6 +69,7 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return imported(tmp_path / "log.db", path)
 
 
+@pytest.mark.slow
 def test_every_message_belongs_to_one_entry_or_to_a_sort_that_is_told(log: Path) -> None:
     assert_accounted(told(log))
     assert_accounted(told(log, "--full"))
@@ -78,6 +79,7 @@ def test_every_message_belongs_to_one_entry_or_to_a_sort_that_is_told(log: Path)
         assert_accounted(told(log, "--at", point))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_harmless(log: Path, form: str) -> None:
     assert_harmless(form, tell(log, form))
@@ -94,6 +96,7 @@ def test_all_that_was_said_is_there(log: Path) -> None:
                     assert visible(line.replace("\t", "\0")).replace("\\x00", "\t").rstrip() in text
 
 
+@pytest.mark.slow
 def test_the_same_log_gives_the_same_bytes_anywhere(log: Path, tmp_path: Path) -> None:
     elsewhere = {
         "PATH": os.environ["PATH"],

@@ -100,6 +100,7 @@ START = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--full",)], ids=["folded", "full"])
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text)[:20])
 def test_no_text_at_any_place_does_harm(

@@ -77,6 +77,7 @@ def pager(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colours_through_a_pager(log: Path, pager: Path) -> None:
     found = on_terminal(log=log, PAGER=str(pager))
 
@@ -94,6 +95,7 @@ def test_the_pager_can_be_left_out(log: Path, pager: Path) -> None:
     assert HARMFUL.search(_OURS.sub("", found)) is None
 
 
+@pytest.mark.slow
 def test_no_color_is_honoured(log: Path, pager: Path) -> None:
     for options in ((), ("--no-pager",)):
         found = on_terminal(*options, log=log, PAGER=str(pager), NO_COLOR="1")
@@ -102,12 +104,14 @@ def test_no_color_is_honoured(log: Path, pager: Path) -> None:
         assert found.removeprefix("PAGED\n").rstrip() == tell(log, "text").decode().rstrip()
 
 
+@pytest.mark.slow
 def test_other_formats_are_neither_paged_nor_coloured(log: Path, pager: Path) -> None:
     found = on_terminal("--format", "markdown", log=log, PAGER=str(pager))
 
     assert found == tell(log, "markdown").decode()
 
 
+@pytest.mark.slow
 def test_less_shows_it(log: Path) -> None:
     if shutil.which("less") is None:
         pytest.skip("there is no less on this machine")
@@ -122,6 +126,7 @@ def test_less_shows_it(log: Path) -> None:
     assert HARMFUL.search(_LESS.sub("", found).replace("\r", "").replace("\b", "")) is None
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_no_utf_8_gets_escapes_instead_of_a_traceback(log: Path) -> None:
     found = on_terminal(
         "--no-pager", log=log, LC_ALL="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"

@@ -34,6 +34,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return put(tmp_path_factory.mktemp("widths") / "log.db", [*V1, *more])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("words", LISTS, ids=" ".join)
 def test_a_list_keeps_within_its_terminal(log: Path, words: list[str], columns: int) -> None:

@@ -35,6 +35,7 @@ def test_wrapping_changes_the_commands_and_nothing_else(name: str, data: st.Data
     assert wrapped(there, shape).text == there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @given(data=st.data())
 def test_unwrapping_gives_the_same_commands_again(name: str, data: st.DataObject) -> None:

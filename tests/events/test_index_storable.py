@@ -34,6 +34,7 @@ def _listen(said: Sequence[Said]) -> Talk:
     return talk
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(CONVERSATIONS)
 def test_any_conversation_gives_rows_that_can_be_stored(said: list[Said]) -> None:
@@ -52,6 +53,7 @@ def test_any_conversation_gives_rows_that_can_be_stored(said: list[Said]) -> Non
             name.encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(CONVERSATIONS)
 def test_the_same_conversation_gives_the_same_rows(said: list[Said]) -> None:

@@ -108,6 +108,7 @@ def _strings(node: dict[str, Any], key: str) -> st.SearchStrategy[str]:
     return st.text(min_size=max(1, node.get("minLength", 0)), max_size=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(st.data())
 def test_a_valid_update_is_named_whole_and_leaves_no_note(name: str, data: st.DataObject) -> None:
@@ -130,6 +131,7 @@ def _nodes(value: Any) -> Iterator[str]:
         yield from _nodes(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(st.data())
 def test_what_a_valid_update_says_is_in_the_state(name: str, data: st.DataObject) -> None:

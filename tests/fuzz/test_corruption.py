@@ -25,6 +25,7 @@ def test_commands_on_damaged_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run(tmp_path / "logs", 60, 7, most=6) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [20, 4096, b"TEXT NOT NULL UNIQUE", b"agent_message_chunk"])
 def test_a_process_tells_of_damage_in_words(tmp_path: Path, at: int | bytes) -> None:
     log = tmp_path / "log.db"
@@ -58,5 +59,6 @@ def test_a_process_tells_of_damage_in_words(tmp_path: Path, at: int | bytes) -> 
             assert done.stdout or done.stderr
 
 
+@pytest.mark.slow
 def test_damaged_journals(tmp_path: Path) -> None:
     assert run_journals(tmp_path / "journals", 60, 7, most=6) == []

@@ -39,6 +39,7 @@ def test_the_laws_hold_for_what_is_drawn(name: str) -> None:
     attempt()
 
 
+@pytest.mark.slow
 def test_what_fails_is_kept_small_beside_its_traceback(tmp_path: Path) -> None:
     def check(data: bytes) -> None:
         assert b"x" not in data

@@ -25,6 +25,7 @@ facts = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(facts)
 def test_facts_survive(given: Facts) -> None:
     assert decode_facts(encode_facts(given)) == given

@@ -65,6 +65,7 @@ def _written(writer: LogWriter, frames: Any, entries: Any) -> list[Any]:
     return rows
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches())
 def test_as_one_piece_and_row_by_row(

@@ -70,6 +70,7 @@ def test_what_is_around_it_can_be_read_and_the_rest_is_mended(log: Path) -> None
     assert "message 3" not in invoke("verify", "--log", log, code=1).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not blobs.INCREMENTAL, reason="this SQLite has long frames in packs")
 def test_a_long_frame_is_refused_at_its_end(tmp_path: Path) -> None:
     log = tmp_path / "log.db"

@@ -132,6 +132,7 @@ def test_messages_are_found_by_what_stands_in_their_frames(made: Path, log: Path
             assert found
 
 
+@pytest.mark.slow
 def test_the_state_anywhere_is_the_same(made: Path, log: Path) -> None:
     compact(log, 2)
 
@@ -152,6 +153,7 @@ def test_a_running_connection_is_left_alone(log: Path) -> None:
     assert compaction.standings(str(log)) == {}
 
 
+@pytest.mark.slow
 def test_reindex_reads_compacted_frames(made: Path, log: Path) -> None:
     compact(log, 2)
 
@@ -164,6 +166,7 @@ def test_reindex_reads_compacted_frames(made: Path, log: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_reader_in_the_middle_of_it_is_not_hurt(made: Path, log: Path) -> None:
     """Whoever compacts, undoes or compacts again meanwhile: the answers stay right."""
     right = frames_of(made)
@@ -216,6 +219,7 @@ def test_killed_anywhere_nothing_is_lost_and_it_can_go_on(
     assert partly >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["UPDATE packs SET data = X'00'", "DELETE FROM packs"])
 def test_a_damaged_pack_is_told_never_taken_for_the_truth(log: Path, damage: str) -> None:
     compact(log, 2)
@@ -239,6 +243,7 @@ def test_a_damaged_pack_is_told_never_taken_for_the_truth(log: Path, damage: str
     assert "is not what was recorded" in invoke("verify", "2", "--log", log, code=1).stdout
 
 
+@pytest.mark.slow
 def test_damaged_parts_of_checkpoints_are_passed_over(made: Path, log: Path) -> None:
     compact(log, 2)
     for damage in ("DELETE FROM dictionaries", "UPDATE checkpoint_parts SET head = X'28B52FFD'"):

@@ -46,6 +46,7 @@ def prune(log: Path, *ids: int) -> pruning.Freed:
         return pruning.prune(upkeep, [one for one in found.candidates if one.id in ids], "a test")
 
 
+@pytest.mark.slow
 def test_all_of_a_connection_goes_and_nothing_of_another(log: Path) -> None:
     before = {id_: rows_of(log, id_) for id_ in (1, 2, 3)}
     assert min(before[2][table] for table in ("frames", "messages", "texts", "checkpoints")) > 0
@@ -94,6 +95,7 @@ def test_every_table_that_knows_connections_is_seen_to(log: Path) -> None:
     assert ask(log, "SELECT connection_id FROM keyed") == [(3,)]
 
 
+@pytest.mark.slow
 def test_its_words_are_not_in_the_index_any_more(log: Path) -> None:
     prune(log, 1, 2, 3)
 
@@ -133,6 +135,7 @@ def test_what_runs_stays_even_when_it_began_meanwhile(log: Path) -> None:
     assert [one.stays for one in pruning.survey(str(log)).candidates] == ["it is running"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "pid", "stays"),
     [

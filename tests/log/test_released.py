@@ -75,6 +75,7 @@ def test_it_answers_unmigrated_and_migrated_as_a_fresh_import(step: str, tmp_pat
     assert document(*hits, "--log", log) == document(*hits, "--log", tmp_path / "new.db")
 
 
+@pytest.mark.slow
 def test_sqlite_utils_brings_it_up_to_date_as_the_program_does(step: str, tmp_path: Path) -> None:
     log, _ = unpack(step, tmp_path / "one")
     other, _ = unpack(step, tmp_path / "other")
@@ -87,6 +88,7 @@ def test_sqlite_utils_brings_it_up_to_date_as_the_program_does(step: str, tmp_pa
     assert schema.applied_steps(str(log)) == schema.applied_steps(str(other))
 
 
+@pytest.mark.slow
 def test_search_says_what_is_missing_until_it_is_rebuilt(step: str, tmp_path: Path) -> None:
     log, _ = unpack(step, tmp_path)
     searched = step >= "m0003_search"
@@ -105,6 +107,7 @@ def test_search_says_what_is_missing_until_it_is_rebuilt(step: str, tmp_path: Pa
     assert left == (0 if searched else running)
 
 
+@pytest.mark.slow
 def test_verify_finds_only_the_gap_after_migrating(step: str, tmp_path: Path) -> None:
     log, _ = unpack(step, tmp_path, waiting=True)
     for command in ("migrate", "reindex"):

@@ -42,6 +42,7 @@ def free(log: Path) -> int:
     return pages
 
 
+@pytest.mark.slow
 def test_a_conversation_beside_it_notices_nothing(log: Path) -> None:
     with Conversation(Log(log)) as conversation:
         for _ in range(3):

@@ -72,6 +72,7 @@ MACHINES: dict[str, Machine] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_it_works(name: str) -> None:
     ran, *answers = MACHINES[name].ask(run(), *QUERIES)
@@ -80,6 +81,7 @@ def test_it_works(name: str) -> None:
     assert_answered(answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [[0], [1], [2], [0, 1, 2]])
 def test_closed_descriptors_disturb_nobody(closed: list[int]) -> None:
     machine = Machine(PLACE, LOG)
@@ -93,6 +95,7 @@ def test_closed_descriptors_disturb_nobody(closed: list[int]) -> None:
     assert_answered(answers[len(QUERIES) :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [[0], [1], [2], [0, 1, 2]])
 def test_a_proxy_with_closed_descriptors_records(closed: list[int]) -> None:
     _, connections, verified = Machine(PLACE, LOG).ask(
@@ -103,6 +106,7 @@ def test_a_proxy_with_closed_descriptors_records(closed: list[int]) -> None:
     assert (connections.err, verified.code) == (b"", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1:strict", "utf-16", "cp037", "nonsense"])
 def test_an_odd_encoding_for_output_is_no_traceback(encoding: str) -> None:
     odd = Machine(PLACE, {**LOG, "PYTHONIOENCODING": encoding})
@@ -114,6 +118,7 @@ def test_an_odd_encoding_for_output_is_no_traceback(encoding: str) -> None:
         assert [done.code for done in answers] == [0] * len(QUERIES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["a b.db", 'it\'s "quoted".db', "what?.db", "a#b.db", "100%25.db", "\udcff.db", "-x.db"]
 )
@@ -125,6 +130,7 @@ def test_a_log_of_any_name(name: str) -> None:
     assert_answered(answers)
 
 
+@pytest.mark.slow
 def test_where_nothing_at_all_can_be_written_it_says_so() -> None:
     machine = Machine(READ_ONLY.replace(" -e ^/mnt/place", ""), LOG)
     ran, *answers = machine.ask(run(), *QUERIES)
@@ -134,6 +140,7 @@ def test_where_nothing_at_all_can_be_written_it_says_so() -> None:
         assert_plain(done)
 
 
+@pytest.mark.slow
 def test_what_needs_room_for_temporary_files_says_so() -> None:
     nowhere = Machine(PLACE + FULL_TMP, {**LOG, "TMPDIR": "/nowhere"}, cwd="/proc")
     lines = '{"from":"client","data":"hello"}\n' * 20_000

@@ -150,6 +150,7 @@ def expected_rows(table: str) -> list[Row]:
     return rows
 
 
+@pytest.mark.slow
 def test_without_the_proxy_the_peers_say_what_we_expect(recorded: Recorded) -> None:
     assert (recorded.direct.status, recorded.direct.stderr) == (0, recorded.peers.ready)
 

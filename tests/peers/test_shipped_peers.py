@@ -259,6 +259,7 @@ def printed(ended: Ended) -> list[str]:
     return ended.stdout.decode().replace("> ", "").splitlines()
 
 
+@pytest.mark.slow
 def test_the_example_client_refuses_a_permission(
     notes_agent: list[str], examples: Path, tmp_path: Path
 ) -> None:
@@ -279,6 +280,7 @@ def test_the_example_client_refuses_a_permission(
     both.log.assert_clean()
 
 
+@pytest.mark.slow
 def test_the_example_agent_talks_to_the_example_client(examples: Path, tmp_path: Path) -> None:
     agent = [sys.executable, str(examples / "agent.py")]
 

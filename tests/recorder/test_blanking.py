@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from tests.redaction.secrets import SHAPES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 _TOKENS = [secret.secret for secret in SHAPES[:3]]
 _WORDS = "Ab3" + "xYz9Q" * 4  # nothing gives it away but the place it stands in
@@ -53,6 +53,7 @@ def _holds_none(log: Path) -> None:
             assert not [one for one in (*_TOKENS, _WORDS) if one.encode() in data], path
 
 
+@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25
 )

@@ -89,6 +89,7 @@ def _agent_says(count: int) -> Said:
     return said
 
 
+@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )
@@ -159,6 +160,7 @@ def test_texts_that_come_to_nothing_are_written_too(tmp_path: Path) -> None:
             assert list(recording.search("Water")) == []
 
 
+@pytest.mark.slow
 def test_what_grows_is_stored_once(tmp_path: Path) -> None:
     sizes = []
     for count in (2500, 10_000):
@@ -176,6 +178,7 @@ def test_what_grows_is_stored_once(tmp_path: Path) -> None:
     assert sizes[1] < 6 * sizes[0]
 
 
+@pytest.mark.slow
 def test_a_large_thing_that_changes_a_little_is_not_stored_again_and_again(tmp_path: Path) -> None:
     said = _agent_says(1)
     big = json.dumps({"data": "x" * 4_000_000})
@@ -276,6 +279,7 @@ def test_a_checkpoint_is_used_and_what_is_before_it_is_not_read(
     assert _state(log, "-1") == state
 
 
+@pytest.mark.slow
 def test_verify_holds_a_small_part_of_a_long_connection(tmp_path: Path) -> None:
     """Also when no frame ends at a round number, and when frames are large."""
     folding, said = _spoken()

@@ -153,6 +153,7 @@ def test_a_header_that_was_damaged_is_told_and_not_believed(log: Path) -> None:
     assert os.listdir(f"{log}.journals") == [f"{UUID}.damaged"]
 
 
+@pytest.mark.slow
 def test_a_journal_that_lost_its_end_is_kept_and_told(log: Path) -> None:
     writer = begin(log)
     append(writer, [("client", b"good\n"), ("client", b"lost\n")])

@@ -92,6 +92,7 @@ def ingest_with_deaths(path: str, log: Path, deaths: list[int], batch: int = 1) 
                     return
 
 
+@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
 )
@@ -127,6 +128,7 @@ def test_dying_changes_nothing(
         assert [m.seq for m in recording.messages()] == list(range(1, row.messages + 1))
 
 
+@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )

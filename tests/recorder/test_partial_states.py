@@ -64,6 +64,7 @@ def _document(recording: Recording, at: int, **part: Any) -> Any:
     return state_document(recording.state(at=at, **part), 1)
 
 
+@pytest.mark.slow
 @SOME
 @given(said_lines())
 def test_a_part_of_a_state_is_what_it_is_in_the_whole(
@@ -88,6 +89,7 @@ def _things(session: Any, thing: str) -> tuple[str, str]:
     return session["sessionId"], state_text(session.get(LISTS[thing], []))
 
 
+@pytest.mark.slow
 @SOME
 @given(said_lines())
 def test_the_tables_tell_all_sessions_where_something_may_be(
@@ -120,6 +122,7 @@ def test_the_tables_tell_all_sessions_where_something_may_be(
             assert changes(*({"sessions": one["sessions"]} for one in lazy)) == found
 
 
+@pytest.mark.slow
 @SOME
 @given(said_lines())
 def test_the_history_of_a_thing_is_that_of_all_steps(
@@ -135,6 +138,7 @@ def test_the_history_of_a_thing_is_that_of_all_steps(
             assert list(terminal_history(steps, id_, None, list(Owner))) == whole
 
 
+@pytest.mark.slow
 @settings(SOME, max_examples=100)
 @given(said_lines())
 def test_a_tail_of_few_messages_tells_what_one_of_all_does(

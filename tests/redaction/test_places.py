@@ -16,6 +16,7 @@ def test_the_tables_are_as_long_as_they_should_be() -> None:
     assert len(PLACES) + len(WRAPPED) >= 15
 
 
+@pytest.mark.slow
 def test_a_leak_would_be_seen() -> None:
     for place in [*PLACES.values(), *WRAPPED.values()]:
         for secret in SECRETS:
@@ -47,6 +48,7 @@ def _base64(raw: bytes) -> bool:
     return b'"data"' in raw or b'"blob"' in raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_no_secret_is_left(place: str) -> None:
     for secret in SECRETS:
@@ -59,6 +61,7 @@ def test_no_wrapped_secret_is_left(place: str) -> None:
         _check(secret.secret, WRAPPED[place](secret.text))
 
 
+@pytest.mark.slow
 def test_everything_under_a_blanket_is_blanked() -> None:
     plain = ["plain", "/home/me/x", "12:30", "https://example.org/x", "two words", "\u00fcber\n"]
     for value in [*plain, *(secret.secret for secret in SECRETS)]:
@@ -76,6 +79,7 @@ def test_texts_are_blanked_as_frames_are() -> None:
         assert MARKER in text
 
 
+@pytest.mark.slow
 def test_values_are_blanked_as_frames_are() -> None:
     for make in PLACES.values():
         for secret in SHAPES:

@@ -37,6 +37,7 @@ _json = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(_json | st.fixed_dictionaries({"name": _texts, "value": _texts}), st.booleans())
 def test_what_would_be_blanked_is_suspicious(value: Any, ascii_only: bool) -> None:
@@ -46,6 +47,7 @@ def test_what_would_be_blanked_is_suspicious(value: Any, ascii_only: bool) -> No
         assert Walk(Known()).json_edits(text) == []
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(_texts)
 def test_text_that_would_be_blanked_is_suspicious(text: str) -> None:

@@ -37,6 +37,7 @@ def agreed(version: int) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["04-claude-v1", "05-codex-v2"])
 def test_the_reader_and_the_log_tell_the_same(name: str, captures: Path, tmp_path: Path) -> None:
     capture, log = captures / f"{name}.jsonl", Log(tmp_path / "log.db")

@@ -31,6 +31,7 @@ EVIDENCE: dict[str, tuple[int | None, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVIDENCE)
 def test_prompts_that_turn_out_to_be_of_the_other_version(name: str) -> None:
     version, tag, fields = EVIDENCE[name]
@@ -49,6 +50,7 @@ def test_prompts_that_turn_out_to_be_of_the_other_version(name: str) -> None:
     assert growth(prepare, SIZE, tries=1) < LINEAR
 
 
+@pytest.mark.slow
 def test_open_turns_are_found_by_their_prompts() -> None:
     def prepare(count: int) -> Callable[[], object]:
         folding = Folding(1)

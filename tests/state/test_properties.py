@@ -23,6 +23,7 @@ def _text(state: State) -> str:
     return state_text(state_document(state, 1))
 
 
+@pytest.mark.slow
 @given(said_lines(), st.sets(st.integers(0, 30)))
 def test_folding_at_once_is_folding_in_pieces(
     lines: list[tuple[Direction, bytes]], cuts: set[int]
@@ -63,6 +64,7 @@ def test_what_peers_write_never_raises(said: list[tuple[Direction, bytes]]) -> N
     state_page(folding.state, 1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TALKERS, updates()), max_size=8), st.data())
 def test_updates_with_wrong_types_anywhere_never_raise(
     said: list[tuple[Direction, dict[str, Any]]], data: st.DataObject
@@ -156,6 +158,7 @@ def _seconds(count: int) -> float:
     return process_time() - started
 
 
+@pytest.mark.slow
 def test_appending_costs_the_same_however_much_is_there() -> None:
     ratios = [_seconds(8000) / _seconds(2000) for _ in range(3)]
 

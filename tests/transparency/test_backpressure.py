@@ -9,6 +9,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.harness import (
     Collector,
     Sender,
@@ -50,6 +52,7 @@ def wait_steady(value: Callable[[], int], what: str) -> int:
     return seen
 
 
+@pytest.mark.slow
 def test_a_client_that_stops_reading_blocks_the_agent_but_not_its_own_cancel(
     way: Way, tmp_path: Path
 ) -> None:
@@ -100,6 +103,7 @@ def numbered(total: int) -> Iterator[bytes]:
         left -= len(line)
 
 
+@pytest.mark.slow
 def test_an_agent_that_does_not_read_blocks_the_client_but_not_its_own_talk(
     way: Way, tmp_path: Path
 ) -> None:

@@ -68,6 +68,7 @@ def test_awkward_bytes_come_back_unchanged_and_are_recorded(way: Way, data: byte
     way.assert_recorded(client=data, agent=data, stderr=b"")
 
 
+@pytest.mark.slow
 def test_both_directions_at_once_carry_everything_and_the_export_gives_it_back(
     log: Log, proxied: Way, tmp_path: Path
 ) -> None:

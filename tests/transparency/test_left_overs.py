@@ -9,6 +9,8 @@ import signal
 import time
 from contextlib import ExitStack
 
+import pytest
+
 from tests.harness import PROXY, Log, Process, end_process, needs_linux, wait_gone, wait_until
 from tests.transparency.conversation import Conversation
 
@@ -38,6 +40,7 @@ def assert_taken_in_once(conversation: Conversation) -> None:
     assert list(log.journals_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_readers_and_recorders_that_are_killed_on_the_way_lose_and_double_nothing(
     log: Log,
 ) -> None:
@@ -55,6 +58,7 @@ def test_readers_and_recorders_that_are_killed_on_the_way_lose_and_double_nothin
     assert_taken_in_once(conversation)
 
 
+@pytest.mark.slow
 def test_many_readers_at_once_take_it_in_once_and_all_see_all_of_it(log: Log) -> None:
     conversation = leave_over(log, 500_000)
     command = [str(PROXY), "connections", "--json", "--log", str(log.path)]

@@ -49,6 +49,7 @@ def assert_one_waits(log: Log, size: int) -> str:
     return str(info["problem"] or "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [{}, {"PYTHONDEVMODE": "1", "PYTHONWARNINGS": "always"}, {"PYTHONUNBUFFERED": "1", "TERM": ""}],
@@ -96,6 +97,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     wait_until(unmounted, "the folder is unmounted")
 
 
+@pytest.mark.slow
 def test_a_log_where_nothing_can_be_written_disturbs_nobody() -> None:
     log = Log(Path("/proc/acp-proxy-test/log.db"))
     with Conversation(log) as conversation:
@@ -107,6 +109,7 @@ def test_a_log_where_nothing_can_be_written_disturbs_nobody() -> None:
     assert info["problem"] or info["waiting"]
 
 
+@pytest.mark.slow
 def test_a_log_below_a_regular_file_disturbs_nobody(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     log = Log(tmp_path / "file" / "log.db")
@@ -122,6 +125,7 @@ def test_a_log_below_a_regular_file_disturbs_nobody(tmp_path: Path) -> None:
         assert_all_is_recorded(conversation)
 
 
+@pytest.mark.slow
 def test_a_log_in_a_read_only_folder_disturbs_nobody(mounted: Path) -> None:
     log = Log(mounted / "log.db")
     with Conversation(log) as before:
@@ -143,6 +147,7 @@ def test_a_log_in_a_read_only_folder_disturbs_nobody(mounted: Path) -> None:
         assert_all_is_recorded(before, conversation)
 
 
+@pytest.mark.slow
 def test_a_log_that_is_a_folder_disturbs_nobody(log: Log) -> None:
     log.path.mkdir(parents=True)
     with Conversation(log) as conversation:
@@ -168,6 +173,7 @@ def test_a_file_in_the_place_of_the_journals_disturbs_nobody(log: Log) -> None:
 # A file that is no log, or none of ours.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["garbage", "damaged", "text"])
 def test_a_corrupted_log_disturbs_nobody_and_all_is_recorded_once_it_is_gone(
     log: Log, kind: str
@@ -199,6 +205,7 @@ def test_a_corrupted_log_disturbs_nobody_and_all_is_recorded_once_it_is_gone(
     assert_all_is_recorded(conversation)
 
 
+@pytest.mark.slow
 def test_a_log_from_a_newer_version_is_left_alone_and_told(log: Log) -> None:
     with Conversation(log) as before:
         before.talk()
@@ -278,6 +285,7 @@ def assert_gaps_tell_what_is_missing(conversation: Conversation) -> None:
     assert connection["gaps"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ["after there is room again", "while it is full"])
 def test_a_full_disk_disturbs_nobody_and_the_gap_is_told(mounted: Path, ends: str) -> None:
     mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", mounted)

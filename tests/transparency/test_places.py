@@ -85,6 +85,7 @@ def test_a_log_whose_folder_vanishes_disturbs_nobody(log: Log) -> None:
     assert log.ask("connections").returncode in {0, 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["-f 4", "-f 0", "-n 20", "-v 400000"])
 def test_limits_on_files_and_memory_disturb_nobody(log: Log, proxied: Way, limit: str) -> None:
     command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *proxied.command(agent("echo", 3))]

@@ -6,6 +6,8 @@ import os
 import signal
 import time
 
+import pytest
+
 from tests.harness import Log, Way, agent, end_process, needs_linux, wait_gone, wait_until
 from tests.transparency.conversation import Conversation
 
@@ -41,6 +43,7 @@ def test_a_recorder_that_is_killed_is_replaced(log: Log) -> None:
     assert_recorded(conversation)
 
 
+@pytest.mark.slow
 def test_recorders_that_are_killed_again_and_again_are_given_up(log: Log) -> None:
     with Conversation(log) as conversation:
         killed = set()
@@ -58,6 +61,7 @@ def test_recorders_that_are_killed_again_and_again_are_given_up(log: Log) -> Non
     assert_recorded(conversation)
 
 
+@pytest.mark.slow
 def test_a_recorder_killed_before_the_end_leaves_the_rest_to_the_next_command(log: Log) -> None:
     with Conversation(log) as conversation:
         conversation.talk()
@@ -71,6 +75,7 @@ def test_a_recorder_killed_before_the_end_leaves_the_rest_to_the_next_command(lo
     assert_recorded(conversation)
 
 
+@pytest.mark.slow
 def test_a_recorder_that_is_stopped_stops_nobody(log: Log) -> None:
     with Conversation(log) as conversation:
         conversation.talk()

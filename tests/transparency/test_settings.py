@@ -46,6 +46,7 @@ def test_run_does_as_the_file_says(config: Path, tmp_path: Path) -> None:
     log.assert_clean()
 
 
+@pytest.mark.slow
 def test_a_variable_goes_before_the_file_and_an_option_before_both(
     config: Path, tmp_path: Path
 ) -> None:

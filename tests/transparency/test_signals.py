@@ -82,6 +82,7 @@ def test_a_signal_to_the_whole_group_ends_both(way: Way) -> None:
         assert process.stderr.wait_end() == b""
 
 
+@pytest.mark.slow
 def test_a_signal_at_any_moment_of_the_start_ends_it(way: Way) -> None:
     chance = random.Random(4)
     for _ in range(8):
@@ -93,6 +94,7 @@ def test_a_signal_at_any_moment_of_the_start_ends_it(way: Way) -> None:
             assert process.stderr.wait_end() == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_as_soon_as_the_agent_lives_ends_it_silently(
     log: Log, proxied: Way, name: str
@@ -142,6 +144,7 @@ def test_a_flood_of_signals_is_survived(way: Way) -> None:
         assert process.stderr.wait_end() == b""
 
 
+@pytest.mark.slow
 def test_a_proxy_behind_a_proxy_is_as_transparent(log: Log, proxied: Way) -> None:
     twice = proxied.command(proxied.command(agent("counts_signals")))
     with Process(twice) as process:
@@ -191,6 +194,7 @@ def test_a_group_that_is_stopped_and_continued_goes_on(way: Way) -> None:
         assert process.wait() == 0
 
 
+@pytest.mark.slow
 def test_killing_the_proxy_leaves_no_agent(log: Log, proxied: Way) -> None:
     with proxied.start(agent("ignores_eof")) as process:
         process.send(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
@@ -206,6 +210,7 @@ def test_killing_the_proxy_leaves_no_agent(log: Log, proxied: Way) -> None:
     log.assert_clean()
 
 
+@pytest.mark.slow
 def test_killing_the_group_leaves_nobody_but_the_recorder(log: Log, proxied: Way) -> None:
     with proxied.start(agent("echo"), process_group=0) as process:
         process.send(b"hello\n")

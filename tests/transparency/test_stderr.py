@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.agents.floods_stderr import flood
 from tests.harness import Log, Way, agent, needs_linux
 
 pytestmark = needs_linux
 
 
+@pytest.mark.slow
 def test_ten_megabytes_of_stderr_that_nobody_reads_stop_nothing(log: Log, proxied: Way) -> None:
     size = 10_000_000
     with proxied.start(agent("floods_stderr", size), read_stderr=False) as process:
@@ -25,6 +28,7 @@ def test_ten_megabytes_of_stderr_that_nobody_reads_stop_nothing(log: Log, proxie
     log.assert_clean()
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_stderr_gets_all_of_it(way: Way) -> None:
     size = 4_000_000
     with way.start(agent("floods_stderr", size)) as process:
@@ -38,6 +42,7 @@ def test_a_client_that_reads_stderr_gets_all_of_it(way: Way) -> None:
     way.assert_recorded(client=b"hello\n", agent=b"hello\n", stderr=flood(size))
 
 
+@pytest.mark.slow
 def test_stderr_that_is_closed_by_the_client_stops_nothing(log: Log, proxied: Way) -> None:
     size = 1_000_000
     with proxied.start(agent("floods_stderr", size), read_stderr=False) as process:

@@ -128,10 +128,12 @@ def end_input(streams: Streams) -> None:
         os.close(streams.to_it)
 
 
+@pytest.mark.slow
 def test_each_kind_of_stream_works_and_stays_blocking(way: Way, streams: Streams) -> None:
     converse(way, streams, blocking=True)
 
 
+@pytest.mark.slow
 def test_streams_that_are_non_blocking_already_work_and_stay_so(
     proxied: Way, streams: Streams
 ) -> None:
@@ -174,6 +176,7 @@ def test_output_and_stderr_may_be_one_file(way: Way, tmp_path: Path) -> None:
     way.assert_recorded(agent=b'{"last":"words"}\n', stderr=b"goodbye\n")
 
 
+@pytest.mark.slow
 def test_the_null_device_is_an_empty_input_and_a_patient_output(way: Way) -> None:
     expected = random.Random(3).randbytes(300_000)
     null = os.open(os.devnull, os.O_RDWR)
@@ -210,6 +213,7 @@ def test_a_client_that_is_gone_with_answers_unread_ends_the_conversation(proxied
     proxied.assert_recorded(client=LINE, agent=LINE, stderr=b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
 def test_streams_that_were_closed_from_the_start_hurt_neither_agent_nor_record(
     way: Way, closed: str

@@ -62,6 +62,7 @@ def test_arguments_are_passed_on_verbatim(way: Way) -> None:
         assert way.log.connection()["command"][:-2] == command[:-2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["-c", "exit 3", "--"], ["-c", "exit 3", "--log", "x", "--help"]]
 )
@@ -125,6 +126,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(proxied: Way) -> None:
         assert str(seen_by(process)["cwd"]).startswith("/proc/")
 
 
+@pytest.mark.slow
 def test_a_relative_command_and_one_found_by_the_path_are_started(way: Way, tmp_path: Path) -> None:
     script = tmp_path / "my-agent"
     script.write_text('#!/bin/sh\necho "$0"\n')
@@ -194,6 +196,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_what_is_written_is_for_its_owner_only(log: Log, proxied: Way, umask: int) -> None:
     with proxied.start(agent("echo"), umask=umask) as process:
@@ -259,6 +262,7 @@ STRANGERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nothing_in_the_working_folder_is_ever_imported(log: Log, tmp_path: Path) -> None:
     folder, marker = tmp_path / "repository", tmp_path / "imported"
     for name in STRANGERS:

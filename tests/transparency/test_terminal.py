@@ -100,6 +100,7 @@ def test_an_interrupt_key_kills_an_agent_that_does_not_mind(way: Way) -> None:
         terminal.close()
 
 
+@pytest.mark.slow
 def test_lines_typed_at_a_terminal_are_recorded_as_the_agent_got_them(
     log: Log, proxied: Way
 ) -> None:

@@ -69,6 +69,7 @@ def test_without_a_size_it_is_80_by_24() -> None:
     assert screen_of(b"x" * 81).lines == ["x" * 80, "x"]
 
 
+@pytest.mark.slow
 def test_of_a_long_output_the_end_is_played_from_a_whole_line() -> None:
     line = "\x1b[31m漢 and more\x1b[0m\n".encode()
     output = line * (20_000_000 // len(line)) + b"last"
@@ -80,6 +81,7 @@ def test_of_a_long_output_the_end_is_played_from_a_whole_line() -> None:
     assert screen.is_whole
 
 
+@pytest.mark.slow
 def test_a_cut_does_not_fall_into_a_character_or_a_sequence() -> None:
     assert "\ufffd" not in screen_of("漢".encode() * 200_000, TEN).lines[0]
     assert screen_of(b"x\x1b[1;1H" * 100_000, TEN).lines == ["x"]
@@ -88,6 +90,7 @@ def test_a_cut_does_not_fall_into_a_character_or_a_sequence() -> None:
 LARGEST = {"cols": 65535, "rows": 65535}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sequence", [b"\x1b#8", b"\x1b[2J", b"\x1b[?5h\x1b[?5l", b"\x1b[@", b"\x1b[L", b"\n", b"\x1bM"]
 )

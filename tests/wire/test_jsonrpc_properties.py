@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -118,6 +119,7 @@ def test_however_json_is_written_its_value_is_exact(text: str) -> None:
     assert same(_values(text.encode()), exact(text))
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(object_texts())
 @example(r'{"a":1,"a":2,"b":"\u0022\u003a"}')
@@ -158,6 +160,7 @@ KEYS = st.sampled_from([
 ])  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(
     KEYS, st.booleans(), st.lists(json_texts(), min_size=4, max_size=4), st.lists(WHITE, min_size=4)
@@ -198,6 +201,7 @@ def test_how_numbers_are_kept_changes_nothing_else(raw: bytes) -> None:
         assert plain._replace(value=None) == kept._replace(value=None)
 
 
+@pytest.mark.slow
 def test_a_long_line_with_a_fraction_is_as_well_checked_as_before() -> None:
     for fraction in (b"1.5", b"1.50", b"2"):
         for space in (b"", b" "):

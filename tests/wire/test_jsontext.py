@@ -122,6 +122,7 @@ def test_members_are_those_of_the_outermost_object_in_order(text: str) -> None:
     assert elements(text.encode()) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(st.lists(json_texts(), max_size=5), st.sampled_from(["", " ", "\t\r "]))
 def test_elements_are_those_of_the_outermost_array_in_order(texts: list[str], white: str) -> None:

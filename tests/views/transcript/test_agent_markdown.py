@@ -80,6 +80,7 @@ def test_no_markdown_becomes_other_than_harmless_markdown(text: str) -> None:
         assert_markdown(f"# Ours\n\n{markdown}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["`" * 5000 + "a" + "`" * 4999, "[" * 20000, ">" * 5000, "*a **" * 4000, "![" * 10000, "- a\n" * 5000,

@@ -82,6 +82,7 @@ def written(log: Path, due: int) -> tuple[str, int]:
         return "".join(JSONWriter().pieces(timeline, row, row.messages)), shelf.kept
 
 
+@pytest.mark.slow
 def test_telling_it_tells_of_each_mark(tmp_path: Path) -> None:
     put_long(tmp_path / "log.db", 20_000)
     amounts: list[int] = []
@@ -118,6 +119,7 @@ def conversations(vectors: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_messages_of_every_vector_are_accounted_for(vectors: Path, tmp_path: Path) -> None:
     for vector in conversations(vectors):
         file = tmp_path / "vector.jsonl"
@@ -127,6 +129,7 @@ def test_the_messages_of_every_vector_are_accounted_for(vectors: Path, tmp_path:
         assert written(log, 1)[0] == written(log, _NEVER)[0]
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,
@@ -206,6 +209,7 @@ def spoiled(value: Any, choose: Any) -> Any:
     return choose(st.sampled_from(_WRONG))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(["v1", "v2"]), st.data())
 def test_wrong_values_anywhere_are_told_and_harmless(
@@ -236,6 +240,7 @@ def test_wrong_values_anywhere_are_told_and_harmless(
         assert_harmless(form, tell(log, form))
 
 
+@pytest.mark.slow
 def test_every_prefix_is_told(tmp_path: Path) -> None:
     for name in ("v1", "v2"):
         log = imported(tmp_path / f"{name}.db", CONVERSATIONS / f"{name}.jsonl")
