@@ -10,7 +10,6 @@ from acp_proxy.errors import QueryError
 from acp_proxy.events.decoder import Decoder
 from acp_proxy.events.index import messages_of
 from acp_proxy.events.vocabulary import ConnectionEnded
-from acp_proxy.log.rows import ENDED
 from acp_proxy.log.wholeness import Missing
 from acp_proxy.state.fold import State
 from acp_proxy.state.partial import WHOLE, Wanted
@@ -74,7 +73,7 @@ def state_at(log: "LogReader", row: "ConnectionRow", last: int, wanted: Wanted =
         for event in wanted.about(events):
             state.apply(event)
     state.seq = seq
-    if last == row.messages and row.status in ENDED:
+    if last == row.messages and row.ended is not None:
         state.apply(ConnectionEnded(seq, None, None, ()))
     wanted.trim(state)
     return state
@@ -92,7 +91,7 @@ def steps(
         if decoder.seq >= since:
             state.seq = decoder.seq
             yield state, some
-    if last == row.messages and row.status in ENDED:
+    if last == row.messages and row.ended is not None:
         end = ConnectionEnded(state.seq, None, None, ())
         state.apply(end)
         yield state, [end]

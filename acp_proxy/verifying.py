@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.log import checksums
-from acp_proxy.log.rows import ENDED, STREAMS, ConnectionRow, FrameRow, IndexRow
+from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow
 from acp_proxy.log.wholeness import Gaps
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Follower
@@ -172,7 +172,7 @@ class _Check:
 
     def _check_state(self) -> None:
         problems = self._problems
-        if self._row.status in ENDED:
+        if self._row.ended is not None:
             self._follower.end()
         self._check_checkpoints(self._follower.take())
         if next(self._checkpoints, None) is not None or next(self._parts, None) is not None:

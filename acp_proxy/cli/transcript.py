@@ -1,7 +1,6 @@
 """``acp-proxy transcript``: a connection told from the beginning, to read, share or keep."""
 
 import io
-import json
 import os
 import sys
 import tempfile
@@ -23,7 +22,6 @@ from acp_proxy.cli.options import (
     write_bytes,
 )
 from acp_proxy.cli.progress import is_kept, progress
-from acp_proxy.log.rows import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,7 +118,7 @@ def _timeline(
                 gatherer.add(message, state, events)
                 values.note(state, message.size)
         next(rows, None)  # there are no more: the rest is counted
-    if seq == row.messages and _has_ended(row):
+    if seq == row.messages and row.ended is not None:
         state.apply(ConnectionEnded(seq, None, None, ()))
     values.finish()
     if session is not None and session not in state.sessions:
@@ -131,12 +129,6 @@ def _timeline(
     return Timeline(
         messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
     )
-
-
-def _has_ended(row: "ConnectionRow") -> bool:
-    """Tell whether no answer can come any more; of an imported connection where it was recorded."""
-    facts = {} if row.facts is None else json.loads(row.facts)
-    return row.status in ENDED or (row.status == "imported" and facts.get("status") in ENDED)
 
 
 def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":

@@ -3,6 +3,7 @@
 The order of the codes is part of the schema (migrations m0001): append only.
 """
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -170,6 +171,21 @@ class MessageRow:
     raw: bytes
 
 
+class Ending(NamedTuple):
+    """How a connection ended.
+
+    Attributes:
+        status: One of ``ENDED``.
+        exit_code: The agent's, when it exited.
+        signal: The one that killed it.
+
+    """
+
+    status: str
+    exit_code: int | None
+    signal: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionRow:
     """A row of ``connections``: one run of the proxy, or one import.
@@ -215,6 +231,24 @@ class ConnectionRow:
     notes: list[dict[str, Any]] = field(default_factory=list)
     facts: str | None = None
     is_sound: bool = True
+
+    @property
+    def ended(self) -> Ending | None:
+        """How the connection ended, None when it runs or nobody knows.
+
+        Of an imported connection the header of its file tells, if it was recorded with an end. This
+        is the one place that decides; what is open then is never answered.
+        """
+        if self.status in ENDED:
+            return Ending(self.status, self.exit_code, self.signal)
+        if self.status != "imported" or self.facts is None:
+            return None
+        facts = json.loads(self.facts)
+        status = facts.get("status")
+        if status not in ENDED:
+            return None
+        numbers = (facts.get(name) for name in ("exitCode", "signal"))
+        return Ending(status, *(one if type(one) is int else None for one in numbers))
 
     @property
     def extent(self) -> str:

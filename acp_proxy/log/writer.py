@@ -7,13 +7,15 @@ which it reaches, so that each byte is in the log exactly once whatever dies whe
 import contextlib
 import json
 import os
+import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from acp_proxy.errors import LogError
 from acp_proxy.log import blobs, bulk, checksums, derived, schema
-from acp_proxy.log.rows import IndexRow, as_stored, frame_id
+from acp_proxy.log.converting import connection_row
+from acp_proxy.log.rows import ConnectionRow, IndexRow, as_stored, frame_id
 from acp_proxy.log.schema import LogUnavailableError
 
 if TYPE_CHECKING:
@@ -129,6 +131,13 @@ class LogWriter:
             row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
             self._seal(int(row[0]), only_new=True)
         return int(row[0])
+
+    def row(self, connection_id: int) -> ConnectionRow:
+        """Return a connection's row as it stands in this transaction."""
+        with schema.explaining(self.path):
+            cursor = self._db.execute("SELECT * FROM connections WHERE id = ?", (connection_id,))
+            cursor.row_factory = sqlite3.Row
+            return connection_row(cursor.fetchone())
 
     def progress(self, connection_id: int) -> Progress:
         """Return how far a connection is in the log."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.clock import wall_ns
 from acp_proxy.log.reader import LogReader
-from acp_proxy.log.rows import ENDED, STREAMS
+from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
 from acp_proxy.recorder.ingest import derived_rows, identity_columns
 from acp_proxy.state.columns import TABLES
@@ -78,6 +78,8 @@ def import_connection(
             if size > _BATCH_BYTES:
                 writer.insert(connection_id, rows, entries, derived_rows(follower.take()))
                 rows, entries, size = [], [], 0
+        if writer.row(connection_id).ended is not None:
+            follower.end()
         writer.insert(connection_id, rows, entries, derived_rows(follower.take()))
         final = identity_columns(follower.index) | {"frames": total}
         if first is not None and last is not None:
@@ -127,7 +129,7 @@ def reindex(log: str, connection_id: int, advance: Advance = unwatched) -> None:
             if size > _BATCH_BYTES:
                 writer.insert(connection_id, (), entries, derived_rows(follower.take()))
                 entries, size = [], 0
-        if reader.connection(connection_id).status in ENDED:
+        if reader.connection(connection_id).ended is not None:
             follower.end()
         writer.insert(connection_id, (), entries, derived_rows(follower.take()))
         columns = identity_columns(follower.index) | {"derived": VERSION}

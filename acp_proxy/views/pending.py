@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow, MessageRow
 
 _SIDES = ("client", "agent")
-_ENDED = ("exited", "killed", "lost")
 _WORKING = ("running", "requires_action")
 _ASKS = "session/request_permission"
 
@@ -79,10 +78,12 @@ def unfinished(document: Thing) -> list[Thing]:
 def pending_document(seen: Seen) -> Thing:
     """Return all that is open, as ``pending --json`` prints it; ages are null when unknown."""
     row, age = seen.connection, seen.clock.age
+    ended = row.ended if seen.is_end else None
     document = {
         "connection": row.id,
         "at": seen.document["at"],
-        "status": row.status if seen.is_end else "running",
+        "status": "running" if not seen.is_end else row.status if ended is None else ended.status,
+        "ended": ended is not None,
         "requests": [
             {
                 "from": request.stream,
@@ -99,13 +100,13 @@ def pending_document(seen: Seen) -> Thing:
         "stderr": [decode(line.raw).rstrip("\r\n") for line in seen.stderr],
     }
     if seen.is_end:
-        document["exitCode"], document["signal"] = row.exit_code, row.signal
+        document["exitCode"], document["signal"] = (None, None) if ended is None else ended[1:]
     return {**document, "conclusion": conclusion(document)}
 
 
 def conclusion(document: Thing) -> str:
     """Return in one line what is stuck, if anything is."""
-    if document["status"] in _ENDED:
+    if document["ended"]:
         return _after_the_end(document)
     requests = document["requests"]
     for asker, other in (("agent", "client"), ("client", "agent")):

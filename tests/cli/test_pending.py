@@ -188,7 +188,26 @@ def test_an_answer_that_comes_later_counts_not(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_after_the_end_it_tells_how_and_what_was_left(facts: dict[str, Any], expected: str) -> None:
     told = {
-        "requests": [{"from": "client", "method": "a"}], "exitCode": None, "signal": None, **facts,
+        "requests": [{"from": "client", "method": "a"}], "exitCode": None, "signal": None, "ended": True, **facts,
     }  # fmt: skip
 
     assert conclusion(told) == expected
+
+
+def test_an_imported_connection_ended_as_its_file_says(tmp_path: Path) -> None:
+    recorded = put(tmp_path / "one.db", V1[:7])
+    set_facts(recorded, status="exited", exit_code=1, crc=None)
+    exported = invoke("export", "--jsonl", "--raw", "--log", recorded).stdout_bytes
+    log = tmp_path / "log.db"
+    invoke("import", "-", "--log", log, stdin=exported)
+
+    told = document("pending", "--log", log)
+    assert (told["status"], told["ended"], told["exitCode"]) == ("exited", True, 1)
+    assert told["conclusion"].startswith("the agent exited with code 1; it left ")
+    [permission] = document("permissions", "--log", log)["sessions"][0]["permissions"]
+    assert permission["status"] == "abandoned"
+    assert "abandoned" in invoke("transcript", "--log", log).stdout
+    invoke("verify", "--log", log)
+    before = document("state", "--log", log)
+    invoke("log", "reindex", "--log", log)
+    assert document("state", "--log", log) == before

@@ -63,7 +63,7 @@ def test_a_conversation_is_recorded_whatever_the_clock_shows(
 ) -> None:
     env = environment(LD_PRELOAD=str(shim), CLOCK_SHIFT=str(years * _YEAR))
 
-    command = [PROXY, "run", "--log", log.path, "--", "cat"]
+    command = [str(PROXY), "run", "--log", str(log.path), "--", "cat"]
     done = subprocess.run(
         command, check=False, env=env, input=b"hi\n", capture_output=True, timeout=60
     )
@@ -80,7 +80,7 @@ def test_a_conversation_is_recorded_whatever_the_clock_shows(
     log.assert_clean()
     for words in (["messages"], ["tail"], ["log", "info"], ["pending"], ["transcript"]):
         again = subprocess.run(
-            [PROXY, *words, "--log", log.path],
+            [str(PROXY), *words, "--log", str(log.path)],
             check=False,
             env=env,
             capture_output=True,
