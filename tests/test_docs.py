@@ -390,6 +390,22 @@ def test_links_lead_somewhere(path: Path) -> None:
         assert not anchor or anchor in anchors(target.read_text()), link
 
 
+def test_references_to_our_reading_of_the_protocol_lead_somewhere() -> None:
+    headings = re.findall(r"^#+ (.+)$", page("protocol.md").replace("`", ""), re.MULTILINE)
+    lost = []
+    for path in sorted((ROOT / "acp_proxy").rglob("*.py")):
+        text = path.read_text()
+        assert "acp-facts" not in text, path
+        for names in re.findall(r"docs/protocol\.md: ([A-Z][\w', ]*)", text):
+            lost += [
+                (path.name, name)
+                for name in names.split(", ")
+                if name[:1].isupper() and not any(one.startswith(name.strip()) for one in headings)
+            ]
+
+    assert lost == []
+
+
 def test_every_room_is_in_the_design() -> None:
     text = section(page("design.md"), "Rooms")
     for path in (ROOT / "acp_proxy").iterdir():

@@ -23,7 +23,11 @@ from acp_proxy.events.vocabulary import (
 )
 from acp_proxy.wire.jsonrpc import Direction, Kind, Message
 
-INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
+INITIALIZE = (
+    "initialize",
+    "proxy/initialize",
+    "_proxy/initialize",
+)  # docs/protocol.md: Versions, Extensions
 _RESOURCE_NOT_FOUND = -32002
 _INVALID_REQUEST = -32600
 
@@ -120,7 +124,7 @@ def read_again(seq: int, prompt: OpenRequest, version: int) -> list[Event]:
 def refuse(
     seq: int, message: Message, request: OpenRequest, batch: int, versions: Versions
 ) -> list[Event]:
-    """Return the events of a request in an array that was refused as a whole (I-08).
+    """Return the events of a request in an array that was refused as a whole (docs/protocol.md: Batches).
 
     Nothing was done with it, so a prompt in it was none; the others are as if answered.
     ``batch``: the first message of that array.
@@ -134,7 +138,7 @@ def refuse(
 
 
 def is_refusal(message: Message) -> bool:
-    """Tell whether an answer can be that to an array which is not accepted (acp-facts A.3)."""
+    """Tell whether an answer can be that to an array which is not accepted (docs/protocol.md: Batches)."""
     error = _object(_payload(message))
     return (
         message.kind is Kind.ERROR
@@ -158,7 +162,7 @@ def _payload(message: Message) -> Any:
 
 
 def _object(payload: Any) -> dict[str, Any]:
-    """Return a result as an object; null stands for an empty one (I-28)."""
+    """Return a result as an object; null stands for an empty one (docs/protocol.md: Messages)."""
     return payload if type(payload) is dict else {}
 
 
@@ -173,7 +177,7 @@ def _initialized(
 def _opened(
     seq: int, request: OpenRequest, payload: Any, is_error: bool, versions: Versions
 ) -> list[Event]:
-    """Read the answer to new, load, resume or fork: seeds what the agent tells (acp-facts F.4)."""
+    """Read the answer to new, load, resume or fork: seeds what the agent tells (docs/protocol.md: Sessions)."""
     if is_error:
         return []
     answer = Patch(_object(payload), UNSET)
@@ -202,7 +206,7 @@ def _opened(
 def _closed(
     seq: int, request: OpenRequest, payload: Any, is_error: bool, _versions: Versions
 ) -> list[Event]:
-    """Read the answer to close or archive; "not found" is as good as success (acp-facts A.5)."""
+    """Read the answer to close or archive; "not found" is as good as success (docs/protocol.md: Errors)."""
     if is_error and _object(payload).get("code") != _RESOURCE_NOT_FOUND:
         return []
     session = request.session_id or request.params.get("sessionId")
@@ -230,7 +234,7 @@ def _config_set(
 def _prompt_answered(
     seq: int, request: OpenRequest, payload: Any, is_error: bool, versions: Versions
 ) -> list[Event]:
-    """Read the answer to a prompt: v1 ends the turn, v2 names the message (acp-facts F.2, I-11)."""
+    """Read the answer to a prompt: v1 ends the turn, v2 names the message (docs/protocol.md: Turns)."""
     session = request.session_id
     if is_error:
         return [
@@ -258,7 +262,7 @@ def _prompt_answered(
 def _permission_answered(
     seq: int, request: OpenRequest, payload: Any, is_error: bool, _versions: Versions
 ) -> list[Event]:
-    """Read an outcome; one that is unknown never counts as an approval (acp-facts D.3, F.3)."""
+    """Read an outcome; one that is unknown never counts as an approval (docs/protocol.md: Permissions)."""
     session = request.session_id
     if is_error:
         return [PermissionAnswered(seq, session, payload, (), request.seq, "error")]

@@ -41,7 +41,7 @@ from acp_proxy.wire.jsonrpc import Direction, Kind, Message
 
 _PROMPT = "session/prompt"
 # These name a session to change a list or ask about it, without having it on this connection
-# (acp-facts F.4); nes sessions are of another kind.
+# (docs/protocol.md: Sessions); nes sessions are of another kind.
 _NOT_ATTACHING = (
     "session/list", "session/delete", "session/archive", "session/unarchive", "session/status",
     "session/set_title", "nes/",
@@ -243,7 +243,7 @@ class Decoder:
     def _history(
         self, request: OpenRequest, _message: Message, params: dict[str, Any]
     ) -> list[Event]:
-        """Read load, or resume: a replay window opens when history is asked for (acp-facts F.4)."""
+        """Read load, or resume: a replay window opens when history is asked for (docs/protocol.md: Sessions)."""
         if request.method == "session/load" or params.get("replayFrom") is not None:
             request.is_replay = True
             return [ReplayBegan(self.seq, request.session_id, params, ())]
@@ -252,7 +252,7 @@ class Decoder:
     def _permission(
         self, request: OpenRequest, message: Message, params: dict[str, Any]
     ) -> list[Event]:
-        """Read a permission request: its tool call is upserted before it is asked (acp-facts D.3)."""
+        """Read a permission request: its tool call is upserted before it is asked (docs/protocol.md: Permissions)."""
         version = self.versions.of_permission(params)
         session = request.session_id or ""
         subject = params.get("subject")

@@ -26,7 +26,7 @@ JSON: TypeAlias = Any
 
 
 class MetaRule(StrEnum):
-    """What a concrete ``_meta`` does to that of an entity (acp-facts C.2, I-01, I-20)."""
+    """What a concrete ``_meta`` does to that of an entity (docs/protocol.md: Patches)."""
 
     PATCH = "patch"  # v2: key by key, null removes the key
     MERGE = "merge"  # v1 tool calls and session info: key by key, null is data
@@ -34,7 +34,7 @@ class MetaRule(StrEnum):
 
 
 class Owner(StrEnum):
-    """Who has a terminal; each has an id space of its own (acp-facts E)."""
+    """Who has a terminal; each has an id space of its own (docs/protocol.md: Terminals)."""
 
     AGENT = "agent"  # v2 terminal_update
     CLIENT = "client"  # v1 terminal/* requests

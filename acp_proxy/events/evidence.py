@@ -1,4 +1,4 @@
-"""What the shape of a payload says of the version that is spoken (acp-facts B).
+"""What the shape of a payload says of the version that is spoken (docs/protocol.md: Versions).
 
 Asked only while nothing was agreed on and nothing else has decided. Names of methods
 and kinds of updates, which say it too, are in ``labels``.

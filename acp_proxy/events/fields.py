@@ -24,7 +24,7 @@ ITEM_TYPES = frozenset({"content", "diff", "terminal"})
 
 
 class Patch:
-    """One payload, read field by field (acp-facts C.2).
+    """One payload, read field by field (docs/protocol.md: Patches).
 
     Attributes:
         payload: The object as it was sent.
@@ -50,7 +50,7 @@ class Patch:
         return self._malformed(key, "string")
 
     def array(self, key: str) -> ArrayPatch:
-        """Return an array field; its items stay as sent, whatever they are (I-06)."""
+        """Return an array field; its items stay as sent, whatever they are (docs/protocol.md: Patches)."""
         value = self.payload.get(key, UNSET)
         if value is UNSET or type(value) is list:
             return value
@@ -73,7 +73,7 @@ class Patch:
         return self.null if value is None else value
 
     def size(self, key: str = "size") -> ObjectPatch:
-        """Return a terminal's size; a partial one, or one out of range, counts as omitted (E.1)."""
+        """Return a terminal's size; a partial one, or one out of range, counts as omitted (docs/protocol.md: The agent's terminals)."""
         size = self.object(key)
         if type(size) is dict and not all(
             type(size.get(side)) is int and 1 <= size[side] <= _LARGEST_SIDE
@@ -83,7 +83,7 @@ class Patch:
         return size
 
     def known(self, key: str, values: frozenset[str]) -> TextPatch:
-        """Return a field of a closed list; another string counts as omitted (v1, acp-facts C.2)."""
+        """Return a field of a closed list; another string counts as omitted (v1, docs/protocol.md: Patches)."""
         value = self.text(key)
         if type(value) is str and value not in values:
             self.note(f'{key} "{value}" is unknown in this version: ignored')
@@ -129,7 +129,7 @@ class Patch:
         return value
 
     def locations(self) -> ArrayPatch:
-        """Return a tool call's locations, noting those that are malformed (I-27)."""
+        """Return a tool call's locations, noting those that are malformed (docs/protocol.md: Tool calls)."""
         return self._judged("locations", _location_fault)
 
     def _judged(self, key: str, judge: Any) -> ArrayPatch:
@@ -150,7 +150,7 @@ class Patch:
 
 
 def decode_base64(text: object) -> bytes | None:
-    """Return the bytes of standard padded base64, None when it is something else (acp-facts E.1)."""
+    """Return the bytes of standard padded base64, None when it is something else (docs/protocol.md: The agent's terminals)."""
     if type(text) is not str:
         return None
     try:

@@ -38,7 +38,11 @@ _KIND_CODES = {
     Kind.TEXT: 4,
     Kind.INVALID: 5,
 }
-_INITIALIZE = ("initialize", "proxy/initialize", "_proxy/initialize")  # acp-facts B, I-40
+_INITIALIZE = (
+    "initialize",
+    "proxy/initialize",
+    "_proxy/initialize",
+)  # docs/protocol.md: Versions, Extensions
 _TELL_AGAIN = ("session/load", "session/resume")  # until they are answered
 _ID_TYPES = (int, str, float, ExactFloat, type(None))
 _MAX_INTEGER = 2**63 - 1
@@ -217,7 +221,7 @@ class Indexer:
             flags = (*flags, "early")
         if update is None:
             return flags
-        if update == "subagent_update":  # it announces a session (acp-facts F.4)
+        if update == "subagent_update":  # it announces a session (docs/protocol.md: Sessions)
             child = _member(message.value["params"], "update").get("sessionId")
             if type(child) is str:
                 self._sessions.add(child)

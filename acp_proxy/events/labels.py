@@ -1,6 +1,6 @@
 """The ids that a message mentions, for the columns that people filter by.
 
-Reads shapes of both protocol versions leniently (acp-facts A.7, C.1, E); what is
+Reads shapes of both protocol versions leniently (docs/protocol.md: Messages, Terminals); what is
 missing or of another type is simply not mentioned. Nothing here keeps state.
 """
 
@@ -20,12 +20,12 @@ class Labels(NamedTuple):
 
 NO_LABELS = Labels()
 V1_ONLY_UPDATES = frozenset({"tool_call", "plan", "current_mode_update"})
-"""Update kinds that exist in version 1 only (acp-facts B)."""
+"""Update kinds that exist in version 1 only (docs/protocol.md: Versions)."""
 V2_ONLY_UPDATES = frozenset({
     "state_update", "user_message", "agent_message", "agent_thought", "tool_call_content_chunk",
     "terminal_update", "terminal_output_chunk",
 })  # fmt: skip
-"""Update kinds that exist in version 2 only (acp-facts B)."""
+"""Update kinds that exist in version 2 only (docs/protocol.md: Versions)."""
 FINAL_STATUSES = ("completed", "failed", "cancelled")
 """Statuses of a tool call that is over; any other, known or not, counts as in progress."""
 V1_ONLY_METHODS = frozenset({
@@ -89,7 +89,7 @@ def _permission_parts(params: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _terminal_of(holder: dict[str, Any]) -> str | None:
-    """Return the terminal of an update, or that of the ``_meta`` convention of v1 (acp-facts E.3)."""
+    """Return the terminal of an update, or that of the ``_meta`` convention of v1 (docs/protocol.md: Terminals in _meta)."""
     terminal = _text(holder.get("terminalId"))
     meta = holder.get("_meta")
     if terminal is None and type(meta) is dict:

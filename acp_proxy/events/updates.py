@@ -43,7 +43,7 @@ def ignored(seq: int, session: str, patch: Patch) -> list[Event]:
 
 
 def block_of(patch: Patch) -> Any:
-    """Return the one content block of a chunk, None with a note when it is malformed (I-07)."""
+    """Return the one content block of a chunk, None with a note when it is malformed (docs/protocol.md: Patches)."""
     block = patch.payload.get("content")
     if (fault := block_fault(block)) is not None:
         patch.note(f"content: {fault}: the message changes nothing")
@@ -93,7 +93,7 @@ def session_info(rule: MetaRule) -> Reading:
 
 
 def usage(null: Unset | None) -> Reading:
-    """Return the reader of ``usage_update``; a null cost clears in v2 only (C.3, I-37)."""
+    """Return the reader of ``usage_update``; a null cost clears in v2 only (docs/protocol.md: Plans, modes, options)."""
 
     def read(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
         patch = Patch(update, null)

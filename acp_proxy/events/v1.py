@@ -1,7 +1,7 @@
 """Version 1 of the protocol: its updates, permissions and terminals as events.
 
 A null changes nothing, only arrays can be emptied, and nothing can be appended but
-to messages and terminals (acp-facts C.2, D.2).
+to messages and terminals (docs/protocol.md: Patches, Tool calls).
 """
 
 from typing import Any
@@ -26,7 +26,10 @@ _KINDS = frozenset({
 })  # fmt: skip
 _STATUSES = frozenset({"pending", "in_progress", "completed", "failed"})
 _INPUT = "terminal_input"
-_OUTPUTS = ("terminal_output", "terminal_output_delta")  # both append (I-21)
+_OUTPUTS = (
+    "terminal_output",
+    "terminal_output_delta",
+)  # both append (docs/protocol.md: Terminals in _meta)
 
 
 def _chunk(role: Role) -> Reading:
@@ -51,7 +54,7 @@ def _chunk(role: Role) -> Reading:
 
 
 def tool_call(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
-    """Read a ``tool_call``: the call is made, or made anew (I-17)."""
+    """Read a ``tool_call``: the call is made, or made anew (docs/protocol.md: Tool calls)."""
     events = _read_tool_call(ToolCallRestarted, seq, session, update)
     if update.get("title") is None:
         events[0].notes = ("title is missing, which version 1 wants", *events[0].notes)
@@ -59,7 +62,7 @@ def tool_call(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
 
 
 def tool_call_update(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
-    """Read a ``tool_call_update``, or the ``toolCall`` of a permission request (I-16)."""
+    """Read a ``tool_call_update``, or the ``toolCall`` of a permission request (docs/protocol.md: Permissions)."""
     return _read_tool_call(ToolCallUpdated, seq, session, update)
 
 
@@ -103,7 +106,7 @@ def _read_tool_call(
 
 
 def _meta_terminals(seq: int, session: str, meta: dict[str, Any], patch: Patch) -> list[Event]:
-    """Read the display terminals of the ``_meta`` convention, in its order (acp-facts E.3)."""
+    """Read the display terminals of the ``_meta`` convention, in its order (docs/protocol.md: Terminals in _meta)."""
     events: list[Event] = []
     if (found := _meta_terminal(meta, "terminal_info", patch)) is not None:
         id_, info = found
@@ -178,7 +181,7 @@ READINGS: dict[str, Reading] = {
 """The updates of version 1, by their tag."""
 
 
-# Terminals of the client (acp-facts E.2): what the answer to a request tells.
+# Terminals of the client (docs/protocol.md: The client's terminals): what the answer to a request tells.
 
 
 def terminal_created(

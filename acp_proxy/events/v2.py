@@ -1,7 +1,7 @@
 """Version 2 of the protocol (the draft): its updates and permissions as events.
 
 Everything is an upsert: an absent key changes nothing, null clears, a value
-replaces (acp-facts C.2). Terminals belong to the agent (E.1).
+replaces (docs/protocol.md: Patches). Terminals belong to the agent (docs/protocol.md: The agent's terminals).
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def _chunk(role: Role) -> Reading:
 
 
 def tool_call_update(seq: int, session: str, update: dict[str, Any]) -> list[Event]:
-    """Read a ``tool_call_update``, or the ``toolCall`` of a permission's subject (I-15)."""
+    """Read a ``tool_call_update``, or the ``toolCall`` of a permission's subject (docs/protocol.md: Permissions)."""
     patch = Patch(update, None)
     id_ = patch.required("toolCallId")
     if id_ is None:

@@ -1,7 +1,7 @@
 """Which version of the protocol a connection speaks, and which one a message is read by.
 
 The number in the agent's latest successful answer to ``initialize`` decides;
-without one the first evidence does, else version 1 (acp-facts B). A tag or shape
+without one the first evidence does, else version 1 (docs/protocol.md: Versions). A tag or shape
 that exists in one version only is read by that version, whatever was agreed on.
 """
 
@@ -97,7 +97,7 @@ class Versions:
     def of_permission(self, params: dict[str, Any]) -> int:
         """Return the version of a permission request: a root ``toolCall`` is v1, a subject v2.
 
-        A root ``toolCall`` beside a title is of an early draft of version 2 (I-41): evidence
+        A root ``toolCall`` beside a title is of an early draft of version 2 (docs/protocol.md: Versions): evidence
         for that, but read as the only thing it can mean.
         """
         if "subject" in params or "title" in params:
@@ -111,7 +111,7 @@ class Versions:
     def of_prompt_result(self, result: dict[str, Any]) -> int:
         """Return the version of a prompt's answer: ``stopReason`` is v1, ``messageId`` v2.
 
-        Neither is what an early draft of version 2 answers (I-11); version 1 may not.
+        Neither is what an early draft of version 2 answers (docs/protocol.md: Turns); version 1 may not.
         """
         if "stopReason" in result:
             version = 1

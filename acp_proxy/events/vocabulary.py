@@ -21,7 +21,7 @@ from acp_proxy.events.event import (
 
 @dataclass(slots=True)
 class Initialized(Event):
-    """The agent answered ``initialize``; None when the answer names no version (acp-facts B)."""
+    """The agent answered ``initialize``; None when the answer names no version (docs/protocol.md: Versions)."""
 
     protocol_version: int | str | None
 
@@ -36,7 +36,7 @@ class ConnectionEnded(Event):
 
 @dataclass(slots=True)
 class SessionOpened(Event):
-    """A session was made, loaded, resumed or forked: the answer came (acp-facts F.4)."""
+    """A session was made, loaded, resumed or forked: the answer came (docs/protocol.md: Sessions)."""
 
     cwd: TextPatch = UNSET
     mode: TextPatch = UNSET
@@ -51,7 +51,7 @@ class SessionClosed(Event):
 
 @dataclass(slots=True)
 class ReplayBegan(Event):
-    """History was asked for: what follows for this session repeats what was (acp-facts F.4)."""
+    """History was asked for: what follows for this session repeats what was (docs/protocol.md: Sessions)."""
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class NoticeGiven(Event):
 
 @dataclass(slots=True)
 class PromptSent(Event):
-    """The client sent a prompt. In v1 it begins a turn and is the user's message (acp-facts F.1).
+    """The client sent a prompt. In v1 it begins a turn and is the user's message (docs/protocol.md: Messages and thoughts).
 
     ``prompt_seq``: it was sent in that message and is read again, as only now the version is known.
     """
@@ -155,7 +155,7 @@ class MessageUpdated(Event):
 
 @dataclass(slots=True)
 class MessageChunkAdded(Event):
-    """A block was added to a message; ``joins``: which one is told by its place (v1, acp-facts F.1)."""
+    """A block was added to a message; ``joins``: which one is told by its place (v1, docs/protocol.md: Messages and thoughts)."""
 
     role: Role
     message_id: str | None
@@ -225,7 +225,7 @@ class SessionMessageChunkAdded(Event):
 
 @dataclass(slots=True)
 class ToolCallUpdated(Event):
-    """A tool call was upserted (acp-facts D)."""
+    """A tool call was upserted (docs/protocol.md: Tool calls)."""
 
     tool_call_id: str
     name: TextPatch = UNSET
@@ -243,7 +243,7 @@ class ToolCallUpdated(Event):
 
 @dataclass(slots=True)
 class ToolCallRestarted(ToolCallUpdated):
-    """A v1 ``tool_call``: made, or made anew with defaults for all it does not say (I-17)."""
+    """A v1 ``tool_call``: made, or made anew with defaults for all it does not say (docs/protocol.md: Tool calls)."""
 
 
 @dataclass(slots=True)
@@ -256,7 +256,7 @@ class ToolCallContentAdded(Event):
 
 @dataclass(slots=True)
 class TerminalUpdated(Event):
-    """A terminal was upserted (acp-facts E).
+    """A terminal was upserted (docs/protocol.md: Terminals).
 
     Attributes:
         output: All its bytes, None when they are unknown again.
@@ -331,7 +331,7 @@ class PermissionRequested(Event):
 
 @dataclass(slots=True)
 class PermissionAnswered(Event):
-    """The client answered: ``selected``, ``cancelled``, ``other`` or ``error`` (acp-facts F.3)."""
+    """The client answered: ``selected``, ``cancelled``, ``other`` or ``error`` (docs/protocol.md: Permissions)."""
 
     request_seq: int
     status: str

@@ -1,7 +1,7 @@
 """Writing a journal: the proxy's side. Never raises once the file is open.
 
 What cannot be written is counted and told as a gap as soon as writing works
-again; the caller goes on either way (design section 4).
+again; the caller goes on either way.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Opening the log: making it, its schema's steps, who may write, what is wrong with it.
 
-Writers migrate; readers open read-only and never do (design section 5).
+Writers migrate; readers open read-only and never do.
 """
 
 import contextlib

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_proxy.journal.records import Record
 
 _BUSY_SECONDS = 0.02
-"""How long to wait for more while bytes come; a batch may wait 50 ms (design section 2)."""
+"""How long to wait for more while bytes come; a batch may wait 50 ms."""
 _QUIET_AFTER_SECONDS = 0.2
 _QUIET_SECONDS = 5.0
 _RETRY_SECONDS = (0.05, 1.0)

@@ -1,4 +1,4 @@
-"""What stands beside the conversation: compactions, subagents, messages between sessions (C.3)."""
+"""What stands beside the conversation: compactions, subagents, messages between sessions (docs/protocol.md: Plans, modes, options)."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

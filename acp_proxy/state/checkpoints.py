@@ -1,7 +1,7 @@
 """What has to be saved of a state so that it can be had again without its messages.
 
 A checkpoint is taken as often as reading from the last one on stays short, and never
-costs more than what came since (design section 5). It has only what was changed since
+costs more than what came since. It has only what was changed since
 the one before; of values that grow, only what grew. Where it is kept is the log's affair.
 """
 

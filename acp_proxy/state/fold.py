@@ -118,7 +118,7 @@ class State:
                 permissions.abandoned(session)
 
     def _mention(self, session_id: str, seq: int) -> Session:
-        """Return a session, made when it is mentioned for the first time (I-34)."""
+        """Return a session, made when it is mentioned for the first time (docs/protocol.md: Sessions)."""
         session = self.sessions.get(session_id)
         if session is None:
             number = len(self.sessions) + 1

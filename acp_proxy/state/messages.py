@@ -1,4 +1,4 @@
-"""Messages: upserted by id (v2), or joined from chunks by their place (v1) (acp-facts F.1)."""
+"""Messages: upserted by id (v2), or joined from chunks by their place (v1) (docs/protocol.md: Messages and thoughts)."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
@@ -58,7 +58,9 @@ def chunk_added(session: "Session", event: "MessageChunkAdded") -> None:
         message = _known(session, event.role, event.message_id, event.seq)
     else:
         if session.window is not None and session.cleared != session.window:
-            session.forget_messages(session.window)  # all is told again (acp-facts F.4)
+            session.forget_messages(
+                session.window
+            )  # all is told again (docs/protocol.md: Sessions)
             session.cleared = session.window
         if (found := _joined(session, event)) is None:
             return

@@ -1,4 +1,4 @@
-"""How a patch changes what is there: fields and ``_meta`` (acp-facts C.2)."""
+"""How a patch changes what is there: fields and ``_meta`` (docs/protocol.md: Patches)."""
 
 from typing import Any, TypeVar
 

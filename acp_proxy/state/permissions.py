@@ -1,4 +1,4 @@
-"""Permissions: asked, then answered or abandoned; known by the request's seq (acp-facts F.3)."""
+"""Permissions: asked, then answered or abandoned; known by the request's seq (docs/protocol.md: Permissions)."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Plans: replaced whole, removed (acp-facts C.3)."""
+"""Plans: replaced whole, removed (docs/protocol.md: Plans, modes, options)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Sessions: what belongs to one, and what changes of it as a whole (acp-facts F.4, F.5)."""
+"""Sessions: what belongs to one, and what changes of it as a whole (docs/protocol.md: Sessions, Plans, modes, options)."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -98,7 +98,7 @@ class Session:
             self.changed[self.key + thing.number] = thing
 
     def replays(self, first_seq: int, renewed: int | None) -> bool:
-        """Tell whether an append repeats what was there before a replay window (I-30).
+        """Tell whether an append repeats what was there before a replay window (docs/protocol.md: Sessions).
 
         Args:
             first_seq: When the thing was first mentioned.
@@ -123,7 +123,7 @@ class Session:
 
 
 def opened(session: Session, event: "SessionOpened") -> None:
-    """Take what the answer to new, load, resume or fork tells; nothing is reset (F.4)."""
+    """Take what the answer to new, load, resume or fork tells; nothing is reset (docs/protocol.md: Sessions)."""
     session.closed = False
     session.cwd = patched(session.cwd, event.cwd)
     session.mode = patched(session.mode, event.mode)
@@ -173,7 +173,7 @@ def config_options_changed(session: Session, event: "ConfigOptionsChanged") -> N
 
 
 def usage_changed(session: Session, event: "UsageChanged") -> None:
-    """Replace the usage; a cost that is not told stays (C.3, I-37)."""
+    """Replace the usage; a cost that is not told stays (docs/protocol.md: Plans, modes, options)."""
     cost: ObjectPatch = event.cost
     if isinstance(cost, Unset):
         cost = UNSET if session.usage is None else session.usage.get("cost", UNSET)

@@ -1,4 +1,4 @@
-"""Terminals of all three owners: upserted, their bytes replaced or appended to (acp-facts E)."""
+"""Terminals of all three owners: upserted, their bytes replaced or appended to (docs/protocol.md: Terminals)."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

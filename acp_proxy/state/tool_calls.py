@@ -1,4 +1,4 @@
-"""Tool calls: upserted, restarted, their content replaced or appended to (acp-facts D)."""
+"""Tool calls: upserted, restarted, their content replaced or appended to (docs/protocol.md: Tool calls)."""
 
 from dataclasses import dataclass, field
 from sys import intern
@@ -22,7 +22,7 @@ DEFAULT_STATUS = "pending"
 
 @dataclass(slots=True)
 class ToolCall:
-    """One tool call, with the defaults of acp-facts D.1; None is "no value".
+    """One tool call, with the defaults of docs/protocol.md: Tool calls; None is "no value".
 
     ``renewed`` is the replay window (by the seq that opened it) in which its content
     was cleared or replaced already.
@@ -66,7 +66,7 @@ def updated(session: "Session", event: "ToolCallUpdated") -> None:
 
 
 def restarted(session: "Session", event: "ToolCallRestarted") -> None:
-    """Make a tool call, or make it anew in its place: what is not said is a default (I-17)."""
+    """Make a tool call, or make it anew in its place: what is not said is a default (docs/protocol.md: Tool calls)."""
     known = session.tool_calls.get(event.tool_call_id)
     if known is not None:
         become(
@@ -83,7 +83,7 @@ def restarted(session: "Session", event: "ToolCallRestarted") -> None:
 
 
 def content_added(session: "Session", event: "ToolCallContentAdded") -> None:
-    """Append one item; that makes the call when it is new (I-04)."""
+    """Append one item; that makes the call when it is new (docs/protocol.md: Tool calls)."""
     call = _mentioned(session, event.tool_call_id, event.seq)
     if session.replays(call.first_seq, call.renewed):
         call.content = Blocks()
@@ -95,7 +95,7 @@ def _mentioned(session: "Session", id_: str, seq: int) -> ToolCall:
     call = session.tool_calls.get(id_)
     if call is None:
         call = session.tool_calls[id_] = ToolCall(id_, seq, seq)
-        session.open_message = None  # a tool call ends a message without an id (acp-facts F.1)
+        session.open_message = None  # a tool call ends a message without an id (docs/protocol.md: Messages and thoughts)
     call.last_seq = seq
     session.touch(call)
     return call

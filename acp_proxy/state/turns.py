@@ -1,4 +1,4 @@
-"""Turns: from a prompt to its answer (v1), from running to idle (v2) (acp-facts F.2)."""
+"""Turns: from a prompt to its answer (v1), from running to idle (v2) (docs/protocol.md: Turns)."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,7 @@ def answered(session: "Session", event: "PromptAnswered") -> None:
 
 
 def activity_changed(session: "Session", event: "ActivityChanged") -> None:
-    """Replace the snapshot; begin or end a turn unless it is history (F.4, I-12)."""
+    """Replace the snapshot; begin or end a turn unless it is history (docs/protocol.md: Sessions, Turns)."""
     session.activity = event.activity
     if session.window is not None:
         return

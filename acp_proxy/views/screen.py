@@ -69,7 +69,7 @@ def screen_of(output: bytes, size: dict[str, Any] | None = None) -> Screen:
 
     Args:
         output: All its bytes.
-        size: ``cols`` and ``rows`` as acp-facts E.1 has it; 80 times 24 without.
+        size: ``cols`` and ``rows`` of the terminal (docs/protocol.md: The agent's terminals); 80 times 24 without.
 
     >>> screen_of(b"one\ntwo\x1b[1;5H\x1b[31m!", {"cols": 10, "rows": 2}).lines
     ['one !', 'two']

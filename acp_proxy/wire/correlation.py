@@ -1,7 +1,7 @@
 """Requests and their answers: which open request a response answers.
 
-The key is (sender of the request, JSON type and exact value of its id): design
-section 6, acp-facts A.4. Nothing here knows what the messages say.
+The key is (sender of the request, JSON type and exact value of its id)
+(docs/protocol.md: Ids). Nothing here knows what the messages say.
 """
 
 import re

@@ -1,6 +1,6 @@
 r"""Chunks to frames: cutting a stream of bytes into the lines that it is made of.
 
-Nothing here looks inside a line. The rules are design section 6: split on ``\n``
+Nothing here looks inside a line. The rules (docs/design.md, Wire rules): split on ``\n``
 only, keep the terminator and any ``\r`` before it, no limit on a line.
 """
 

@@ -1,7 +1,7 @@
 """Frames to messages: what kind of JSON-RPC message a line holds, and what is odd about it.
 
 Never raises on what a peer sent, and knows no method of ACP. orjson reads first;
-where it and exact JSON differ, exact JSON wins (design section 6).
+where it and exact JSON differ, exact JSON wins.
 """
 
 import re
@@ -49,7 +49,7 @@ class Direction(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a message is (design section 5)."""
+    """What a message is."""
 
     REQUEST = "request"
     NOTIFICATION = "notification"
@@ -268,7 +268,7 @@ def _classify_member(value: Any, flags: tuple[str, ...], batch_index: int | None
 def _classify_object(
     value: dict[str, Any], flags: tuple[str, ...], batch_index: int | None
 ) -> Message:
-    """Classify one object by its keys (acp-facts A.1)."""
+    """Classify one object by its keys (docs/protocol.md: Messages)."""
     if len(value) == 3 and value.get("jsonrpc") == "2.0" and type(value.get("params")) is dict:  # noqa: PLR2004
         method = value.get("method")
         if type(method) is str:  # by far the most: a notification with nothing odd
@@ -345,7 +345,7 @@ def id_text(id_: object) -> str:
 
 
 def _judge_id(id_: object, text: str, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the flags with what is odd about an id (acp-facts A.4)."""
+    """Return the flags with what is odd about an id (docs/protocol.md: Ids)."""
     if type(id_) is int:
         return (*flags, "unsafe-id") if abs(id_) > _LARGEST_SAFE_INTEGER else flags
     if isinstance(id_, str):

@@ -119,7 +119,7 @@ def test_a_valid_update_is_named_whole_and_leaves_no_note(name: str, data: st.Da
 
     assert not isinstance(events[0], UpdateReceived), events[0].notes
     assert json.dumps(events[0].raw) == json.dumps(update)
-    # A line 0 is in the schema of version 1, and no line by its text (I-27).
+    # A line 0 is in the schema of version 1, and no line by its text (docs/protocol.md: Tool calls).
     assert not [note for event in events for note in event.notes if "from 1" not in note]
 
 

@@ -1,4 +1,4 @@
-"""Which version a message is read by: acp-facts B and design section 7."""
+"""Which version a message is read by: docs/protocol.md: Versions."""
 
 from typing import Any
 

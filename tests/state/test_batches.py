@@ -1,4 +1,4 @@
-"""Arrays of messages: applied in order, and taken back when the other side refuses them whole (I-08)."""
+"""Arrays of messages: applied in order, and taken back when the other side refuses them whole (docs/protocol.md: Batches)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages and turns, by the rules of acp-facts F.1 and F.2."""
+"""Messages and turns, by the rules of docs/protocol.md (Messages and thoughts, Turns)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Permissions and the tool calls in them, by the rules of acp-facts D.3 and F.3."""
+"""Permissions and the tool calls in them, by the rules of docs/protocol.md (Permissions)."""
 
 from typing import Any
 

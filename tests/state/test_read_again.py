@@ -1,4 +1,4 @@
-"""A prompt that was read by one version and turns out to be of the other (acp-facts B, design 7)."""
+"""A prompt that was read by one version and turns out to be of the other (docs/protocol.md: Versions, design 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of acp-facts C and D that the tests of one kind of thing do not have, by their paragraph."""
+"""Rules of docs/protocol.md: Patches, Tool calls that the tests of one kind of thing do not have, by their paragraph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions, replay, plans, config and what stands beside, by acp-facts C.3, F.4 and F.5."""
+"""Sessions, replay, plans, config and what stands beside, by docs/protocol.md (Sessions, Plans)."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_a_fork_is_a_session_of_its_own(v2: Folding) -> None:
     assert (v2.session("f")["cwd"], v2.session("f")["messages"]) == ("/f", [])
 
 
-# F.4: replay windows (I-30).
+# F.4: replay windows (docs/protocol.md: Sessions).
 
 
 def _resume(v2: Folding, **params: Any) -> None:

@@ -1,4 +1,4 @@
-"""Terminals of the three owners, by the rules of acp-facts E."""
+"""Terminals of the three owners, by the rules of docs/protocol.md (Terminals)."""
 
 import base64
 from typing import Any

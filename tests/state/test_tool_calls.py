@@ -1,4 +1,4 @@
-"""Tool calls, by the rules of acp-facts C.2, C.3 and D, in both versions."""
+"""Tool calls, by the rules of docs/protocol.md (Patches, Tool calls), in both versions."""
 
 import json
 from typing import Any
@@ -179,7 +179,7 @@ def test_v2_raw_values_are_replaced_never_merged(v2: Folding) -> None:
     assert v2.call()["rawInput"] == {"b": {"d": None}}
 
 
-# _meta (C.2, I-01, I-20).
+# _meta (docs/protocol.md: Patches).
 
 
 def test_v2_meta_is_patched_by_top_level_key(v2: Folding) -> None:

@@ -232,7 +232,7 @@ class _Telling:
                     self._inside.add(index)
 
     def _terminals_shown(self, session: "Session") -> dict[str, str]:
-        """Return by terminal the first tool call that shows it, or has its id (acp-facts E.3)."""
+        """Return by terminal the first tool call that shows it, or has its id (docs/protocol.md: Terminals in _meta)."""
         if not session.terminals:
             return {}
         found = {id_: id_ for owner, id_ in session.terminals if owner == "meta"}
