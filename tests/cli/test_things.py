@@ -357,7 +357,8 @@ def test_nothing_that_was_sent_acts_on_the_terminal(
     ]  # fmt: skip
     log = put(tmp_path / "log.db", [*V1, *evil])
 
-    shown = invoke(*words, *form, "--log", log).stdout
+    differs = int(words[0] == "diff")
+    shown = invoke(*words, *form, "--log", log, code=differs).stdout
 
     assert not {"\x1b", "\u202e"} & set(shown)
     assert "[2J" in shown
