@@ -93,7 +93,7 @@ def _defaults(
         if sys.stderr.isatty() and (words := spelled(settings, name, command, arguments)):
             click.echo(visible(f"acp-proxy: {' '.join(words)} ({settings.path})"), err=True)
     except SettingsError as error:
-        from acp_proxy.cli.options import Failure
+        from acp_proxy.cli.failures import Failure
 
         raise Failure(str(error)) from error
     return found

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.mistyped import Group
 from acp_proxy.cli.options import (
     echo_page,
-    failing_plainly,
     json_option,
     log_option,
     opened,

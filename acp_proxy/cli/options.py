@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.failures import failing_plainly
+from acp_proxy.cli.outputs import STDOUT, opened_output
 from acp_proxy.cli.progress import progress
-from acp_proxy.errors import AcpProxyError
 from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError
@@ -62,25 +63,6 @@ session_option = click.option(
 connection_argument = click.argument(
     "connection", default="latest", shell_complete=candidates.connections
 )
-
-
-class Failure(click.ClickException):
-    """What an AcpProxyError becomes at the command line: its text, exit code 1."""
-
-    exit_code = 1
-
-    def show(self, file: Any = None) -> None:
-        """Print the message, harmless."""
-        click.echo(f"acp-proxy: {visible(self.message)}", err=True)
-
-
-@contextlib.contextmanager
-def failing_plainly() -> "Iterator[None]":
-    """In this context, turn our errors into messages."""
-    try:
-        yield
-    except AcpProxyError as error:
-        raise Failure(str(error)) from error
 
 
 @contextlib.contextmanager
@@ -299,26 +281,36 @@ def write_jsonl(objects: "Iterable[dict[str, Any]]") -> bool:
     return found
 
 
-def write_bytes(pieces: "Iterable[bytes]", output: str | None = None) -> None:
-    """Write bytes as they are, to a file or to stdout."""
+def write_bytes(
+    pieces: "Iterable[bytes]", output: str | None = None, log: str | None = None
+) -> None:
+    """Write bytes as they are.
+
+    Where reading the pieces fails, what came before is written first.
+
+    Args:
+        pieces: What to write.
+        output: The file's path; None or ``-`` for stdout.
+        log: The log that is read, which must not be written to (``cli.outputs``).
+
+    """
     with contextlib.ExitStack() as stack:
-        if output is None or output == "-":
+        if output is None or output == STDOUT:
             file = sys.stdout.buffer
         else:
-            try:
-                file = stack.enter_context(open(output, "wb"))
-            except OSError as error:
-                raise Failure(f"cannot write {output}: {error.strerror}") from error
+            file = stack.enter_context(opened_output(output, log))
         waiting: list[bytes] = []
         size = 0
-        for piece in pieces:  # many are small: some at once
-            waiting.append(piece)
-            size += len(piece)
-            if size > _AT_ONCE:
-                file.write(b"".join(waiting))
-                waiting, size = [], 0
-        file.write(b"".join(waiting))
-        file.flush()
+        try:
+            for piece in pieces:  # many are small: some at once
+                waiting.append(piece)
+                size += len(piece)
+                if size > _AT_ONCE:
+                    some, waiting, size = waiting, [], 0
+                    file.write(b"".join(some))
+        finally:
+            file.write(b"".join(waiting))
+            file.flush()
 
 
 def only_one(given: "dict[str, bool]") -> None:

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Protocol, Self
 import click
 
 from acp_proxy.advance import counted
+from acp_proxy.cli.failures import Failure
 from acp_proxy.cli.options import (
-    Failure,
     at_option,
     connection_argument,
     last_seq,
@@ -22,6 +22,7 @@ from acp_proxy.cli.options import (
     session_option,
     write_bytes,
 )
+from acp_proxy.cli.outputs import check_output
 from acp_proxy.cli.progress import is_kept, progress
 from acp_proxy.log.rows import ENDED
 
@@ -71,6 +72,7 @@ def transcript(
     told on stderr. Text is paged, and in colour, on a terminal only.
     """
     with opened(log) as recording, _Shelf() as shelf:
+        check_output(output, recording.path)
         row = recording.connection(connection)
         seq = last_seq(recording, row.id, at)
         timeline = _timeline(recording, row, seq, session, shelf, is_raw=raw, is_full=full)
@@ -89,7 +91,7 @@ def transcript(
             total = timeline.marks()
             with progress("writing", total, " entries", wanted=is_kept(output)) as advance:
                 timeline.advance = advance
-                write_bytes(in_utf_8, output)
+                write_bytes(in_utf_8, output, recording.path)
         _tell_blanked(timeline, is_raw=raw)
 
 

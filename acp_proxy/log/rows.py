@@ -4,9 +4,12 @@ The order of the codes is part of the schema (migrations m0001): append only.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import checksums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 STREAMS = ("client", "agent", "stderr")
 """Streams by their code in the log."""
@@ -40,6 +43,36 @@ def place_of(id_: int) -> tuple[int, int]:
 def as_stored(text: str) -> str:
     """Return a text as the log has it: halves of surrogate pairs, which SQLite refuses, escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+class Gaps:
+    """The gaps of one stream, asked in ascending order of offsets.
+
+    Gaps may adjoin, overlap or be empty: what one full disk loses is often noted in several.
+
+    Args:
+        gaps: As in ``ConnectionRow.gaps``, of all streams and in any order.
+        stream: ``client``, ``agent`` or ``stderr``.
+
+    """
+
+    def __init__(self, gaps: "Iterable[Mapping[str, Any]]", stream: str) -> None:
+        spans = ((gap["offset"], gap["bytes"]) for gap in gaps if gap["from"] == stream)
+        self._spans = sorted((offset, offset + size) for offset, size in spans if size > 0)
+        self._next = 0
+        self.bytes = 0
+        """How many bytes of the stream lie in gaps, each counted once."""
+        end = 0
+        for begin, stop in self._spans:
+            self.bytes += max(0, stop - max(begin, end))
+            end = max(end, stop)
+
+    def skip(self, offset: int) -> int:
+        """Return the first offset from this one on that lies in no gap."""
+        while self._next < len(self._spans) and self._spans[self._next][0] <= offset:
+            offset = max(offset, self._spans[self._next][1])
+            self._next += 1
+        return offset
 
 
 class FrameRow(NamedTuple):

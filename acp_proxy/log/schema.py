@@ -28,6 +28,9 @@ STEPS = (
 )
 """The steps of the schema that this program knows, in order."""
 
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite appends to a log's path for the files that it keeps beside it."""
+
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
 _ANOTHER = "or choose another with --log"

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError
+from acp_proxy.log.rows import Gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,14 +65,14 @@ def all_of_stream(
         LogError: At their end: some bytes are missing.
 
     """
-    gaps = {gap["offset"]: gap["bytes"] for gap in row.gaps if gap["from"] == stream}
+    gaps = Gaps(row.gaps, stream)
     missing = at = 0
     for frame in rows:
-        at += gaps.pop(at, 0)
+        at = gaps.skip(at)
         missing += max(frame.offset - at, 0)
         at = frame.offset + frame.size
         yield frame
-    at += gaps.pop(at, 0)
+    at = gaps.skip(at)
     missing += max(row.streams[stream] - at, 0)
     if missing:
         what = f"{missing} bytes from the {stream} of connection {row.id} are missing"
