@@ -43,7 +43,14 @@ def path(log: str | None, as_json: bool) -> None:
     """Print the log's path."""
     with failing_plainly():
         where = log_path(log)
-    click.echo(dumps({"path": where}) if as_json else where)
+    if as_json:
+        click.echo(dumps({"path": where}))
+        return
+    click.echo(visible(where))
+    if visible(where) != where:
+        click.echo(
+            "acp-proxy: the path holds characters shown as escapes; --json is exact", err=True
+        )
 
 
 @log.command()
@@ -65,7 +72,7 @@ def info(log: str | None, as_json: bool) -> None:
                 f"holds:        {count(facts['connections'], 'connection')}, "
                 f"{count(facts['frames'], 'frame')}, {count(facts['messages'], 'message')}"
             )
-        click.echo(f"schema:       {', '.join(facts['steps']) or 'none'}")
+        click.echo(f"schema:       {visible(', '.join(facts['steps'])) or 'none'}")
         if facts["space"] is not None:
             echo_page(*space_parts(facts["space"]))
     else:
@@ -187,7 +194,9 @@ def migrate(log: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(dumps({"applied": done, "toReindex": behind}))
         return
-    click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+    click.echo(
+        visible(f"applied: {', '.join(done)}") if done else "nothing to do: the log is up to date"
+    )
     if behind:
         click.echo(
             f"{count(behind, 'connection')} of an older acp-proxy: no texts for search, and state "

@@ -1,12 +1,15 @@
 """Groups of commands that tell what a mistyped command may have meant; nothing is ever run for it."""
 
+import contextlib
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from acp_proxy.views.safe_text import visible, visible_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SYNONYMS = {
     "record": ["run"],
@@ -78,7 +81,13 @@ class Root(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options; remember whether nothing but ``--`` stood before the first word."""
         ctx.meta[_DASHES] = args[:1] == ["--"]
-        return super().parse_args(ctx, args)
+        with _harmless_errors():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that the arguments name."""
+        with _harmless_errors():
+            return super().invoke(ctx)
 
     def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return sentences on what somebody wanted whose first word is no command."""
@@ -95,6 +104,18 @@ class Root(Group):
         if args[0] not in self.synonyms and shutil.which(args[0]):
             near.append(f"To record the program of that name: acp-proxy run -- {shlex.join(args)}")
         return near
+
+
+@contextlib.contextmanager
+def _harmless_errors() -> "Iterator[None]":
+    """In this context, make errors harmless for a terminal: they quote what a person typed or pasted."""
+    try:
+        yield
+    except click.ClickException as error:
+        vars(error)["message"] = visible_lines(error.message)  # final only to type checkers
+        if isinstance(error, click.FileError):
+            vars(error)["ui_filename"] = visible(error.ui_filename)
+        raise
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:

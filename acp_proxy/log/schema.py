@@ -31,6 +31,10 @@ STEPS = (
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite appends to a log's path for the files that it keeps beside it."""
 
+SQLiteError = sqlite3.Error
+SQLITE_VERSION = sqlite3.sqlite_version
+"""For rooms that speak no SQL, and yet have to say what went wrong with it."""
+
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
 _ANOTHER = "or choose another with --log"

@@ -1,12 +1,19 @@
-"""Text that a peer sent, made harmless for a terminal: what is not to be seen becomes visible."""
+"""Text that a peer sent, made harmless for a terminal: characters nobody sees become escapes."""
 
 import re
 
-# Control characters, and what changes the direction or the place of text: a reader's terminal
-# must not obey an agent. Tabs and line ends count too; callers that want lines split first.
+# What a terminal obeys, and what nobody sees: control characters, line and paragraph separators,
+# surrogates, all of Unicode's format characters (Cf) and default-ignorable code points (variation
+# selectors, joiners, fillers, tags, assigned or not), and the blank Braille pattern. There is no
+# exception for emoji: a selector or joiner may hide anywhere, and whoever inspects a conversation
+# wants to know of it; the emoji itself stays. Combining accents are visible and stay too. Tabs and
+# line ends count: callers that want lines split first. Written out, since which characters are
+# escaped must not depend on the Unicode version of the Python that runs this.
 _HARMFUL = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
 
