@@ -44,6 +44,8 @@ def problems_of(log: "LogReader", connection: str | int, advance: Advance = unwa
     row = log.connection(connection)
     try:
         return _Check(log, row).run(advance)
+    except RecursionError:
+        return ["what is stored is nested too deep to be checked"]
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         # What page stands where is beyond all checks: values of another table may be in the rows.
         return [f"what is stored can never have been written: {error!r}"]

@@ -129,8 +129,10 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
             facts["steps"] = schema.applied_steps(where)
             with open_recording(where) as recording:
                 facts |= recording.counts()
+                for _ in recording.connections():  # what cannot be read of them is among the losses
+                    pass
                 facts["size"] = recording.size()
-                facts["problem"] = " ".join(recording.losses) or facts["problem"]
+                facts["problem"] = "; ".join(recording.losses) or facts["problem"]
             facts["space"] = space_document(survey(where, now_ns=time.time_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)

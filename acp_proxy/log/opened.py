@@ -97,11 +97,13 @@ class OpenedLog:
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
             for row in cursor:
-                try:
-                    found = connection_row(row)
-                except (ValueError, TypeError, LookupError, AttributeError):
-                    self._lack(f"what is told of connection {row['id']} cannot be read")
-                    continue
+                found = connection_row(row)
+                if found.unreadable:
+                    which = ", ".join(found.unreadable)
+                    self._lack(
+                        f"of connection {found.id} cannot be read: {which}; "
+                        f"to delete it: acp-proxy prune {found.id}"
+                    )
                 if not found.is_sound:
                     self._lack(f"what is told of connection {row['id']} is not what was recorded")
                 yield found

@@ -102,16 +102,21 @@ def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
         Candidate(
             id_,
             uuid,
-            added_ns,
-            last_ns,
-            frames,
-            messages,
+            _number(added),
+            _number(last),
+            _number(frames),
+            _number(messages),
             shares.get(id_, 0),
             _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid)),
             status,
         )
-        for status, host, pid, id_, uuid, added_ns, last_ns, frames, messages in rows
+        for status, host, pid, id_, uuid, added, last, frames, messages in rows
     ]
+
+
+def _number(value: object) -> int:
+    """Return a number of a row; one that cannot be read is 0, so that its connection goes early."""
+    return value if isinstance(value, int) else 0
 
 
 def _why_it_stays(status: str, *, waits: bool, is_lost: bool) -> str | None:
@@ -196,7 +201,7 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
     """Take a connection's row out, unless it has gone by now, or stands otherwise than it did."""
     with upkeep.transaction():
         cursor = upkeep.db.execute(
-            "DELETE FROM connections WHERE id = ? AND uuid = ? AND status = ?",
+            "DELETE FROM connections WHERE id = ? AND uuid IS ? AND status IS ?",
             (one.id, one.uuid, one.status),
         )
         if cursor.rowcount == 0:

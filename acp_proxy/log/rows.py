@@ -216,6 +216,8 @@ class ConnectionRow:
         notes: What happened beside the bytes: ends of streams, dropped stderr.
         facts: The connection object of the header of an imported file, as JSON text.
         is_sound: Whether the row is what was recorded, as far as its checksum tells.
+        unreadable: Columns whose values can never have been written; the fields that they fill are
+            empty, so that the connection can still be listed and deleted.
 
     """
 
@@ -246,6 +248,7 @@ class ConnectionRow:
     notes: list[dict[str, Any]] = field(default_factory=list)
     facts: str | None = None
     is_sound: bool = True
+    unreadable: tuple[str, ...] = ()
 
     @property
     def extent(self) -> str:

@@ -364,7 +364,14 @@ def reading(path: str) -> "Iterator[None]":
     try:
         with explaining(path):
             yield
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise damaged(path, f"a value that was never written: {error}") from error
 
 
