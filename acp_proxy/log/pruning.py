@@ -222,6 +222,13 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
     return True
 
 
+def delete_connection(db: "sqlite3.Connection", connection_id: int) -> None:
+    """Delete all rows of a connection, inside a transaction, and leave no word of it."""
+    for table, key in _tables(db).items():
+        db.execute(f"DELETE FROM {table} WHERE {_of(connection_id, table, key)}")
+    db.execute("DELETE FROM connections WHERE id = ?", (connection_id,))
+
+
 def _delete_rest(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
     for table, key in _tables(upkeep.db).items():
         where = _of(connection_id, table, key)

@@ -272,6 +272,15 @@ class LogWriter:
         self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
         derived.forget(self._db, connection_id, tables)
 
+    def forget(self, uuid: str) -> None:
+        """Delete a connection with all that belongs to it, so that it can be recorded anew."""
+        from acp_proxy.log.pruning import delete_connection  # noqa: PLC0415 - hardly ever needed
+
+        with self.transaction():
+            row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
+            if row is not None:
+                delete_connection(self._db, int(row[0]))
+
     def _insert_long_frames(
         self, connection_id: int, frames: "Iterable[FrameToWrite]"
     ) -> list[tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
 from acp_proxy.recorder.blanking import Blanking
+from acp_proxy.recorder.readback import Recorded, journal_hashes
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Derived, Follower
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError
@@ -88,12 +89,26 @@ class Ingest:
         self._dirty = False
         self.position = 0 if self._blanking is not None else self._progress.journal_position
         self.is_finished = row.status != "running"
+        self._uuid = uuid
+        self._is_from_start = self._blanking is not None or self.position == 0
         """Whether the log has all of it already."""
 
     @property
     def has_ended(self) -> bool:
         """Whether the record of the agent's end was taken: nothing follows it."""
         return self._exit_position is not None
+
+    def recorded(self) -> Recorded:
+        """Return what the log must have of the connection, to be compared before the journal goes.
+
+        Where all of the journal was read here, its bytes were hashed on the way; else it is read
+        once more, since hashes of what the log had then would only confirm themselves.
+        """
+        if not self.is_finished and self._is_from_start:
+            return Recorded(self._uuid, tuple(hash_.hexdigest() for hash_ in self._sha))
+        if self._blanking is not None:
+            return Recorded(self._uuid, None)
+        return Recorded(self._uuid, journal_hashes(self._journal))
 
     def take(self, records: list[Record]) -> None:
         """Turn records into rows; ``commit`` writes them."""

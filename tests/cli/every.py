@@ -7,7 +7,6 @@ TEXT_MODES: tuple[tuple[str, ...], ...] = (
     ("connections",),
     ("messages",),
     ("tail",),
-    ("tail", "--all"),
     ("tail", "--full"),
     ("show", "1"),
     ("show", "--share", "1"),

@@ -102,8 +102,10 @@ def test_a_line_that_is_nested_deep_imports_or_is_refused_and_breaks_nothing(
         assert_no_command_breaks(log, (("messages",), ("transcript",), ("verify",), ("show", "1")))
 
 
-@pytest.mark.parametrize("kind", ["arrays", "objects", "mixed"])
-@pytest.mark.parametrize("column", ["facts", "notes", "gaps", "command"])
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [("facts", "mixed"), ("notes", "arrays"), ("gaps", "objects"), ("command", "arrays")],
+)
 def test_a_stored_row_that_is_nested_deep_is_shown_and_can_be_deleted(
     tmp_path: Path, column: str, kind: str
 ) -> None:
