@@ -1,7 +1,6 @@
 """``acp-proxy log``: the log's file itself."""
 
 import os
-import time
 from typing import Any
 
 import click
@@ -17,6 +16,7 @@ from acp_proxy.cli.options import (
     warn_of,
 )
 from acp_proxy.cli.progress import progress
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
@@ -133,7 +133,7 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
                     pass
                 facts["size"] = recording.size()
                 facts["problem"] = "; ".join(recording.losses) or facts["problem"]
-            facts["space"] = space_document(survey(where, now_ns=time.time_ns()), _ratio(where))
+            facts["space"] = space_document(survey(where, now_ns=wall_clock_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
     return facts

@@ -1,6 +1,5 @@
 """``acp-proxy pending``: who waits for whom."""
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from acp_proxy.cli.options import (
     opened,
     state_at,
 )
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.events.labels import FINAL_STATUSES
 from acp_proxy.log.rows import STREAMS
 
@@ -103,7 +103,7 @@ def _clock(recording: "Recording", row: "ConnectionRow", seq: int, at: str | Non
         if point.kind == "time":
             return Clock(point.value, None)
     elif row.status == "running":
-        return Clock(time.time_ns(), None)
+        return Clock(wall_clock_ns(), None)
     elif row.duration_ns is not None:
         return Clock(None, row.duration_ns)
     return Clock(None, recording.times(row.id, [seq]).get(seq))

@@ -8,10 +8,10 @@ belongs to it goes in slices afterwards. Whoever was killed in between left a ro
 
 import contextlib
 import os
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.advance import Advance, unwatched
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.journal import spool
 from acp_proxy.log import schema, space
 from acp_proxy.log.gone import Pruned, unfinished
@@ -84,7 +84,7 @@ def chosen(
 
     """
     found = survey(path)
-    now_ns = time.time_ns()
+    now_ns = wall_clock_ns()
     return found, choose(
         found.candidates, limits, now_ns=now_ns, used_bytes=found.used_bytes, named=named
     )
@@ -215,7 +215,7 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
                 one.frames,
                 one.messages,
                 one.bytes,
-                time.time_ns(),
+                wall_clock_ns(),
                 why,
             ),
         )

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 DIRECTIONS = (Direction.CLIENT, Direction.AGENT, Direction.STDERR)
 _LONGEST_ROW = 512 * 1024 * 1024  # SQLite's own limit for a value is 1,000,000,000 bytes
 
+_LONGEST_NS = 2**63 - 1
+_LONGEST_STREAM = 2**62
+
 
 class _Line(NamedTuple):
     """Where in the journal the unfinished line of a stream began, and when it last grew."""
@@ -234,10 +237,13 @@ class Ingest:
         event = facts.get("event")
         if event == "exit":
             self._exit_position = record.position
-            self._wait_status = _number(facts, "wait_status")
+            status = _number(facts, "wait_status")
+            self._wait_status = status if status is not None and 0 <= status <= 0xFFFF else None
         elif event == "gap":
-            stream = Stream(_number(facts, "stream") or 0)
-            self._gap(stream, (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0))
+            stream_code = _number(facts, "stream") or 0
+            end = (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0)
+            if stream_code in (0, 1, 2) and end < _LONGEST_STREAM:  # else we never wrote it
+                self._gap(Stream(stream_code), end)
         elif event == "end":
             stream = Stream.CLIENT if facts.get("stream") == "client" else Stream.AGENT
             self._flush(stream)
@@ -319,7 +325,8 @@ class Ingest:
                     return
 
     def _elapsed(self, record: Record) -> int:
-        return record.monotonic_ns - self._start.monotonic_ns
+        elapsed_ns = record.monotonic_ns - self._start.monotonic_ns
+        return min(max(elapsed_ns, -_LONGEST_NS), _LONGEST_NS)  # two hostile clocks differ by more
 
     def _batch(self, columns: dict[str, Any], *, durably: bool) -> Batch:
         unfinished = [line.position for line in self._lines if line is not None]

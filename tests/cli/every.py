@@ -28,7 +28,7 @@ TEXT_MODES: tuple[tuple[str, ...], ...] = (
     ("pending",),
     ("stats",),
     ("timeline",),
-    ("diff", "1", "4"),
+    ("diff", "--at", "1", "--at", "4"),
     ("transcript",),
     ("transcript", "--full"),
     ("search", "hidden"),
