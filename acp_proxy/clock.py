@@ -1,19 +1,15 @@
-"""The wall clock, also where it shows what 64 bits of nanoseconds cannot hold. Cheap to import."""
+"""The wall clock, also where it stands beyond what 64 bits of nanoseconds can say."""
 
 import time
 from typing import Final
 
-UNKNOWN_NS: Final = 2**63 - 1
-"""What stands for a time that cannot be told; as a time it would be in April 2262."""
+LATEST_NS: Final = 2**63 - 1
+"""11 April 2262: a later time is recorded as this one."""
 
 
-def wall_ns() -> int:
-    """Return the wall clock in ns since 1970; ``UNKNOWN_NS`` when it is beyond what can be told.
-
-    Python itself raises OverflowError for a clock at 2262 or later: a machine without a battery, or
-    a test, and no reason to record nothing.
-    """
+def wall_clock_ns() -> int:
+    """Return the wall clock in ns since 1970, LATEST_NS where it is later than that."""
     try:
-        return min(time.time_ns(), UNKNOWN_NS)
-    except (OverflowError, OSError):
-        return UNKNOWN_NS
+        return time.time_ns()
+    except OverflowError:  # no clock that a system can be set to is earlier than 1677
+        return LATEST_NS

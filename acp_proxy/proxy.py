@@ -9,13 +9,14 @@ import contextlib
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy import __version__
 from acp_proxy.errors import AgentError
 from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import Stream
-from acp_proxy.log.place import log_path
+from acp_proxy.log.place import default_path, log_path
 from acp_proxy.relay import agent as agents
 from acp_proxy.relay import signals, stdio
 from acp_proxy.relay.pump import Pump, StderrPump
@@ -255,7 +256,8 @@ def _start_facts(command: "Sequence[str]", asked: _Asked) -> "tuple[Facts, str |
         "version": __version__,
     }
     settings, trouble = load_leniently()
-    facts["log"] = _place(asked.log, settings)
+    facts["log"], misplaced = _place(asked.log, settings)
+    trouble = "; ".join(filter(None, (trouble, misplaced))) or None
     if label := asked.label if asked.label is not None else settings.label.value:
         facts["label"] = _label(label, command, cwd)
     if keep := asked.keep or settings.keep.value:
@@ -273,11 +275,15 @@ def _label(template: str, command: "Sequence[str]", cwd: str) -> str:
         return template
 
 
-def _place(log: str | None, settings: Settings) -> str:
-    try:
-        return log_path(log, settings)
-    except Exception:  # noqa: BLE001 - whatever it is, the conversation goes on, unrecorded at worst
-        return "/nowhere/log.db"
+def _place(log: str | None, settings: Settings) -> tuple[str, str | None]:
+    """Return the log to record into, and why it is not the one that was asked for."""
+    why = None
+    for find in (partial(log_path, log, settings), default_path):
+        try:
+            return find(), why
+        except Exception as error:  # noqa: BLE001 - whatever it is, the conversation goes on
+            why = str(error)
+    return "/nowhere/log.db", why
 
 
 def _new_uuid() -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_proxy.advance import Advance, counted, unwatched
 from acp_proxy.log import checksums
-from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, IndexRow
-from acp_proxy.log.wholeness import Gaps
+from acp_proxy.log.rows import STREAMS, ConnectionRow, FrameRow, Gaps, IndexRow
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Follower
 from acp_proxy.state.snapshot import VERSION
@@ -45,6 +44,8 @@ def problems_of(log: "LogReader", connection: str | int, advance: Advance = unwa
     row = log.connection(connection)
     try:
         return _Check(log, row).run(advance)
+    except RecursionError:
+        return ["what is stored is nested too deep to be checked"]
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         # What page stands where is beyond all checks: values of another table may be in the rows.
         return [f"what is stored can never have been written: {error!r}"]
@@ -78,14 +79,14 @@ class _Check:
         problems, row = self._problems, self._row
         hashes = {stream: hashlib.sha256() for stream in STREAMS}
         offsets = dict.fromkeys(STREAMS, 0)
-        gaps = Gaps(row)
+        gaps = {stream: Gaps(row.gaps, stream) for stream in STREAMS}
         frames = 0
         if not row.is_sound:
             problems.add("what is told of the connection itself is not what was recorded")
         for frame in counted(self._log.frames(row.id, checked=False), advance):
             frames += 1
             stream = frame.stream
-            offsets[stream] = gaps.end(stream, offsets[stream])
+            offsets[stream] = gaps[stream].skip(offsets[stream])
             if frame.offset != offsets[stream]:
                 problems.add(
                     f"frame {frame.seq}: {stream} should go on at byte {offsets[stream]}, "
@@ -97,7 +98,7 @@ class _Check:
         for seq, _ in self._stored:
             problems.add(f"message {seq}: stands in no frame")
         for stream in STREAMS:
-            offsets[stream] = gaps.end(stream, offsets[stream])
+            offsets[stream] = gaps[stream].skip(offsets[stream])
             if offsets[stream] != row.streams[stream]:
                 problems.add(
                     f"{stream}: {row.streams[stream]} bytes were relayed, frames reach "

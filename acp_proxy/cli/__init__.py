@@ -3,6 +3,10 @@
 import _signal  # type: ignore[import-not-found] # what signal is made of; that one is slow to import
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_proxy.cli.run import Asked
 
 
 def main() -> None:
@@ -19,10 +23,23 @@ def main() -> None:
         from acp_proxy.cli import run
 
         if (plain := run.read_plainly(arguments[1:])) is not None:
-            run.start(plain)
+            _start(plain)
     from acp_proxy.cli.commands import run_command_line
 
     run_command_line()
+
+
+def _start(plain: "Asked") -> None:
+    """Run the proxy; an unexpected error gives a message instead of a traceback."""
+    from acp_proxy.cli import run
+
+    try:
+        run.start(plain)
+    except Exception as error:  # noqa: BLE001 - see above
+        from acp_proxy.cli import crash
+
+        sys.stderr.write(crash.report(error, "acp-proxy run"))
+        sys.exit(crash.FAILED)
 
 
 def _distrust_working_folder() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.agents import choose, find
-from acp_proxy.cli.options import failing_plainly
+from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.settings import load, load_leniently
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.agents import KNOWN, choose
+from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.options import (
     echo_table,
-    failing_plainly,
     json_option,
     jsonl_option,
     only_one,

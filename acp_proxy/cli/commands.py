@@ -1,17 +1,23 @@
 """The list of commands, each imported when it is used."""
 
+import contextlib
 import io
 import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from acp_proxy import __version__
 from acp_proxy.cli.mistyped import Root
+from acp_proxy.errors import AcpProxyError
 from acp_proxy.settings import SettingsError, load
 from acp_proxy.views.safe_text import visible
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # name: (module, function, is it a group); the order of the help.
 _COMMANDS = {
@@ -47,9 +53,6 @@ _COMMANDS = {
 }
 WITHOUT_SETTINGS = ("run", "config", "doctor", "completion")
 """These work also when the configuration cannot be read: two record or mend, two do not need it."""
-
-TRACEBACK = "ACP_PROXY_TRACEBACK"
-"""The variable that makes an unexpected failure end in Python's traceback."""
 
 COMPLETION = "_ACP_PROXY_COMPLETE"
 """The variable in which a shell's script asks for completion; click's name for it."""
@@ -96,7 +99,7 @@ def _defaults(
         if sys.stderr.isatty() and (words := spelled(settings, name, command, arguments)):
             click.echo(visible(f"acp-proxy: {' '.join(words)} ({settings.path})"), err=True)
     except SettingsError as error:
-        from acp_proxy.cli.options import Failure
+        from acp_proxy.cli.failures import Failure
 
         raise Failure(str(error)) from error
     return found
@@ -122,36 +125,37 @@ def run_command_line() -> None:
         elif isinstance(stream, io.TextIOWrapper):  # a narrow encoding must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
     if instruction := os.environ.get(COMPLETION):
-        from acp_proxy.cli.completion.shells import answer
-
-        sys.exit(answer(acp_proxy, instruction))
+        _complete(instruction)
     try:
         acp_proxy(prog_name="acp-proxy")
-    except OSError as error:  # output that cannot be written: a full disk, for one
-        sys.stderr.write(f"acp-proxy: cannot write the output: {error.strerror}\n")
-        os._exit(1)  # Python's own flush at the end would complain again
-    except Exception as error:
-        if os.environ.get(TRACEBACK, "0") not in ("", "0"):
-            raise
-        _say_what_failed(error)
-        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - nothing that a file or peer holds gives a traceback
+        _stop(error)
 
 
-def _say_what_failed(error: Exception) -> None:
-    """Write what failed, where, and what to do, without a word of what a file or a peer said."""
-    import traceback  # 10 ms that nobody else needs
+def _complete(instruction: str) -> "NoReturn":
+    """Answer a shell that asks what fits; say nothing where that fails: somebody is typing."""
+    try:
+        from acp_proxy.cli.completion.shells import answer
 
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if f"{os.sep}acp_proxy{os.sep}" in frame.filename]
-    frame = (ours or frames)[-1]
-    place = f"{frame.filename.rpartition(f'{os.sep}acp_proxy{os.sep}')[2]}:{frame.lineno}"
-    command = next((word for word in sys.argv[1:] if word in _COMMANDS), "")
-    sys.stderr.write(
-        f"acp-proxy: {command or 'the command'} failed at something that it does not expect "
-        f"({type(error).__name__} at {place}, version {__version__}, "
-        f"Python {sys.version.partition(' ')[0]}).\n"
-        "Nothing was changed that it did not report. acp-proxy verify names what is damaged in the "
-        "log; acp-proxy prune removes a connection.\n"
-        f"Please report these lines; {TRACEBACK}=1 shows a traceback, which may hold what was "
-        "recorded.\n"
-    )
+        code = answer(acp_proxy, instruction)
+    except Exception:  # noqa: BLE001 - see above
+        code = 1
+    sys.exit(code)
+
+
+def _stop(error: Exception) -> "NoReturn":
+    """Say what went wrong, and end without Python's flush, which could only complain again."""
+    from acp_proxy.cli import crash
+
+    if isinstance(error, AcpProxyError):
+        text = f"acp-proxy: {visible(str(error))}\n"
+    elif isinstance(error, OSError) and error.filename is None:  # a full disk, for one
+        text = f"acp-proxy: cannot write the output: {visible(str(error.strerror))}\n"
+    else:
+        text = crash.report(error, crash.command_of(sys.argv[1:], list(_COMMANDS)))
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()  # what was printed before comes first
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    os._exit(crash.FAILED)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from acp_proxy.cli.options import Failure, failing_plainly
+from acp_proxy.cli.failures import Failure, failing_plainly
 from acp_proxy.editors import files, places, undoing, wrapping
 from acp_proxy.editors.jsonc import JsoncError
 from acp_proxy.editors.known import EDITORS, Launch, short_name

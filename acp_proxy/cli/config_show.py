@@ -7,7 +7,11 @@ from typing import Any
 import click
 
 from acp_proxy.cli.defaults import wrong_defaults
-from acp_proxy.cli.options import Failure, echo_table, failing_plainly, json_option
+from acp_proxy.cli.failures import Failure, failing_plainly
+from acp_proxy.cli.options import (
+    echo_table,
+    json_option,
+)
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import wrong_keep
 from acp_proxy.settings import DEFAULT, Settings, load

@@ -2,7 +2,12 @@
 
 import click
 
-from acp_proxy.cli.options import Failure, echo_table, failing_plainly, log_option, opened
+from acp_proxy.cli.failures import Failure, failing_plainly
+from acp_proxy.cli.options import (
+    echo_table,
+    log_option,
+    opened,
+)
 from acp_proxy.demo import DemoError, play
 from acp_proxy.log.place import log_path
 from acp_proxy.views.preview import preview

@@ -1,5 +1,6 @@
 """``acp-proxy export``: a connection's bytes, or all of it as lines that ``import`` reads."""
 
+import contextlib
 import itertools
 import tempfile
 from typing import TYPE_CHECKING
@@ -15,8 +16,10 @@ from acp_proxy.cli.options import (
     redactor_of,
     write_bytes,
 )
+from acp_proxy.cli.outputs import check_output
 from acp_proxy.cli.progress import is_kept, progress
-from acp_proxy.log.rows import STREAMS
+from acp_proxy.errors import LogError
+from acp_proxy.log.rows import STREAMS, Gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +55,7 @@ def export(
     if as_jsonl == (stream is not None):
         raise click.UsageError("give either --stream client|agent|stderr or --jsonl")
     with opened(log) as recording:
+        check_output(output, recording.path)
         row = recording.connection(connection)  # a wrong one must not leave an empty file
         if stream is not None:
             total = _recorded(row, stream)
@@ -69,8 +73,7 @@ def export(
 
 def _recorded(row: "ConnectionRow", stream: str) -> int:
     """Return how many bytes of a stream the log has."""
-    lost: int = sum(gap["bytes"] for gap in row.gaps if gap["from"] == stream)
-    return row.streams[stream] - lost
+    return row.streams[stream] - Gaps(row.gaps, stream).bytes
 
 
 def _lines(recording: "Recording", row: "ConnectionRow", advance: "Advance") -> "Iterator[bytes]":
@@ -91,7 +94,10 @@ def _write_blanked(recording: "Recording", number: int, output: str | None) -> N
     row = recording.connection(number)
     header = redactor.redact_frame("client", header_line(row).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
-        with progress("exporting", row.frames, " frames") as advance:
+        with (
+            progress("exporting", row.frames, " frames") as advance,
+            _postponed() as failures,
+        ):
             for frame in counted(recording.frames(number), advance):
                 if frame.seq > redactor.learned:  # it came meanwhile: the rest of it may come yet
                     break
@@ -105,5 +111,17 @@ def _write_blanked(recording: "Recording", number: int, output: str | None) -> N
             output,
             recording.path,
         )
+    for failure in failures:
+        raise failure
     values = count(redactor.blanked, "value")
     click.echo(f"acp-proxy: {values} blanked; --raw leaves them as they are", err=True)
+
+
+@contextlib.contextmanager
+def _postponed() -> "Iterator[list[LogError]]":
+    """Collect the error that ends this context, to be raised when what was read is written."""
+    failures: list[LogError] = []
+    try:
+        yield failures
+    except LogError as error:
+        failures.append(error)

@@ -12,7 +12,11 @@ import click
 
 from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
-from acp_proxy.cli.options import Failure, failing_plainly, json_option, log_option
+from acp_proxy.cli.failures import Failure, failing_plainly
+from acp_proxy.cli.options import (
+    json_option,
+    log_option,
+)
 from acp_proxy.cli.progress import progress
 from acp_proxy.errors import QueryError
 from acp_proxy.log.place import log_path

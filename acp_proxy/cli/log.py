@@ -1,23 +1,22 @@
 """``acp-proxy log``: the log's file itself."""
 
 import os
-import sys
 from typing import Any
 
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.mistyped import Group
 from acp_proxy.cli.options import (
     echo_page,
-    failing_plainly,
     json_option,
     log_option,
     opened,
     warn_of,
 )
 from acp_proxy.cli.progress import progress
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
@@ -46,8 +45,12 @@ def path(log: str | None, as_json: bool) -> None:
         where = log_path(log)
     if as_json:
         click.echo(dumps({"path": where}))
-    else:  # exact in a pipe, where a shell wants it; harmless where a person reads it
-        click.echo(visible(where) if sys.stdout.isatty() else where)
+        return
+    click.echo(visible(where))
+    if visible(where) != where:
+        click.echo(
+            "acp-proxy: the path holds characters shown as escapes; --json is exact", err=True
+        )
 
 
 @log.command()
@@ -126,9 +129,11 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
             facts["steps"] = schema.applied_steps(where)
             with open_recording(where) as recording:
                 facts |= recording.counts()
+                for _ in recording.connections():  # what cannot be read of them is among the losses
+                    pass
                 facts["size"] = recording.size()
-                facts["problem"] = " ".join(recording.losses) or facts["problem"]
-            facts["space"] = space_document(survey(where, now_ns=wall_ns()), _ratio(where))
+                facts["problem"] = "; ".join(recording.losses) or facts["problem"]
+            facts["space"] = space_document(survey(where, now_ns=wall_clock_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
     return facts
@@ -191,7 +196,9 @@ def migrate(log: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(dumps({"applied": done, "toReindex": behind}))
         return
-    click.echo(f"applied: {', '.join(done)}" if done else "nothing to do: the log is up to date")
+    click.echo(
+        visible(f"applied: {', '.join(done)}") if done else "nothing to do: the log is up to date"
+    )
     if behind:
         click.echo(
             f"{count(behind, 'connection')} of an older acp-proxy: no texts for search, and state "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from acp_proxy.views.safe_text import visible_lines
+from acp_proxy.views.safe_text import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,20 +78,16 @@ class Root(Group):
 
     synonyms = SYNONYMS
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Return the context of a call; what is wrong with the arguments is said in harmless text."""
-        with _harmless_errors():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what is wrong with its arguments is said in harmless text."""
-        with _harmless_errors():
-            return super().invoke(ctx)
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options; remember whether nothing but ``--`` stood before the first word."""
         ctx.meta[_DASHES] = args[:1] == ["--"]
-        return super().parse_args(ctx, args)
+        with _harmless_errors():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that the arguments name."""
+        with _harmless_errors():
+            return super().invoke(ctx)
 
     def hints(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return sentences on what somebody wanted whose first word is no command."""
@@ -112,16 +108,14 @@ class Root(Group):
 
 @contextlib.contextmanager
 def _harmless_errors() -> "Iterator[None]":
-    """Make the messages of click's errors harmless: they quote words that somebody may have pasted."""
+    """In this context, make errors harmless for a terminal: they quote what a person typed or pasted."""
     try:
         yield
-    except click.UsageError as error:
-        text = error.format_message()
-        if (harmless := visible_lines(text)) == text:
-            raise
-        raise click.UsageError(harmless, error.ctx) from error
-    except click.FileError as error:
-        raise click.ClickException(visible_lines(error.format_message())) from error
+    except click.ClickException as error:
+        vars(error)["message"] = visible_lines(error.message)  # final only to type checkers
+        if isinstance(error, click.FileError):
+            vars(error)["ui_filename"] = visible(error.ui_filename)
+        raise
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:

@@ -2,8 +2,6 @@
 
 import contextlib
 import gc
-import itertools
-import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.failures import failing_plainly
+from acp_proxy.cli.outputs import STDOUT, opened_output
 from acp_proxy.cli.progress import progress
-from acp_proxy.errors import AcpProxyError
 from acp_proxy.events.event import Owner
 from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
-_SIDE_FILES = ("-wal", "-shm", "-journal", ".journals")
 
 log_option = click.option(
     "--log",
@@ -65,25 +63,6 @@ session_option = click.option(
 connection_argument = click.argument(
     "connection", default="latest", shell_complete=candidates.connections
 )
-
-
-class Failure(click.ClickException):
-    """What an AcpProxyError becomes at the command line: its text, exit code 1."""
-
-    exit_code = 1
-
-    def show(self, file: Any = None) -> None:
-        """Print the message, harmless."""
-        click.echo(f"acp-proxy: {visible(self.message)}", err=True)
-
-
-@contextlib.contextmanager
-def failing_plainly() -> "Iterator[None]":
-    """In this context, turn our errors into messages."""
-    try:
-        yield
-    except AcpProxyError as error:
-        raise Failure(str(error)) from error
 
 
 @contextlib.contextmanager
@@ -305,29 +284,21 @@ def write_jsonl(objects: "Iterable[dict[str, Any]]") -> bool:
 def write_bytes(
     pieces: "Iterable[bytes]", output: str | None = None, log: str | None = None
 ) -> None:
-    """Write bytes as they are, to a file or to stdout.
+    """Write bytes as they are.
 
-    The first piece is made before the file is opened, so that what fails at once replaces nothing.
+    Where reading the pieces fails, what came before is written first.
 
     Args:
         pieces: What to write.
-        output: The file; None and ``-`` mean stdout.
-        log: The log that is read: no file of it is ever replaced.
+        output: The file's path; None or ``-`` for stdout.
+        log: The log that is read, which must not be written to (``cli.outputs``).
 
     """
-    pieces = iter(pieces)
     with contextlib.ExitStack() as stack:
-        if output is None or output == "-":
+        if output is None or output == STDOUT:
             file = sys.stdout.buffer
         else:
-            refuse_to_replace(output, log)
-            first = list(itertools.islice(pieces, 1))
-            try:
-                file = stack.enter_context(open(output, "wb"))
-            except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or str(error)
-                raise Failure(f"cannot write {output}: {why}") from error
-            pieces = itertools.chain(first, pieces)
+            file = stack.enter_context(opened_output(output, log))
         waiting: list[bytes] = []
         size = 0
         try:
@@ -335,57 +306,11 @@ def write_bytes(
                 waiting.append(piece)
                 size += len(piece)
                 if size > _AT_ONCE:
-                    file.write(b"".join(waiting))
-                    waiting, size = [], 0
-        finally:  # also before an error: what the log has is written
+                    some, waiting, size = waiting, [], 0
+                    file.write(b"".join(some))
+        finally:
             file.write(b"".join(waiting))
             file.flush()
-
-
-def refuse_to_replace(output: str, log: str | None) -> None:
-    """Fail when a file to be written is the log, one that belongs to it, or the settings.
-
-    Names do not count, the file does: links, hard or symbolic, are seen through.
-    """
-    from acp_proxy.journal.spool import fallback_folders, folder_of
-    from acp_proxy.settings import config_path
-
-    def refuse(what: str) -> None:
-        raise Failure(f"{output} is {what}; nothing was written. Give another file with -o")
-
-    target = os.path.realpath(output)
-    if log is not None:
-        named = (log, os.path.realpath(log))  # SQLite puts its files beside the real one
-        for suffix in ("", *_SIDE_FILES):
-            if any(_is_same_file(target, path + suffix) for path in named):
-                refuse("the log itself" if not suffix else f"a file of the log ({suffix})")
-        for folder in map(os.path.realpath, (folder_of(log), *fallback_folders(log))):
-            parent = os.path.dirname(target)
-            if folder in (target, parent) or any(
-                os.path.samefile(target, entry.path)
-                for entry in _entries(folder)
-                if os.path.exists(target)
-            ):
-                refuse("in the folder of the log's journals")
-    settings = config_path()
-    if settings is not None and _is_same_file(target, settings):
-        refuse("the file of settings")
-
-
-def _entries(folder: str) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry in entries if entry.is_file()]
-    except OSError:
-        return []
-
-
-def _is_same_file(target: str, other: str) -> bool:
-    """Tell whether two paths are one file, or would be when it is made."""
-    try:
-        return os.path.samefile(target, other)
-    except OSError:
-        return target == os.path.realpath(other)
 
 
 def only_one(given: "dict[str, bool]") -> None:

@@ -13,7 +13,7 @@ from acp_proxy.cli.options import (
     opened,
     state_at,
 )
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.events.labels import FINAL_STATUSES
 from acp_proxy.log.rows import STREAMS
 
@@ -103,7 +103,7 @@ def _clock(recording: "Recording", row: "ConnectionRow", seq: int, at: str | Non
         if point.kind == "time":
             return Clock(point.value, None)
     elif row.status == "running":
-        return Clock(wall_ns(), None)
+        return Clock(wall_clock_ns(), None)
     elif row.duration_ns is not None:
         return Clock(None, row.duration_ns)
     return Clock(None, recording.times(row.id, [seq]).get(seq))

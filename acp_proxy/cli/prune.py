@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from acp_proxy.cli.completion import candidates
-from acp_proxy.cli.options import echo_page, failing_plainly, json_option, log_option, warn_of
+from acp_proxy.cli.failures import failing_plainly
+from acp_proxy.cli.options import (
+    echo_page,
+    json_option,
+    log_option,
+    warn_of,
+)
 from acp_proxy.cli.progress import progress
 from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits, parse_age, parse_size

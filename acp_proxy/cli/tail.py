@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.filters import about_options, within_options
 from acp_proxy.cli.options import (
     connection_argument,
-    failing_plainly,
     json_option,
     jsonl_option,
     log_option,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acp_proxy.cli.completion import candidates
+from acp_proxy.cli.failures import Failure
 from acp_proxy.cli.options import (
-    Failure,
     at_option,
     echo_page,
     history_text,

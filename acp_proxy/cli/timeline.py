@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acp_proxy.cli.failures import Failure
 from acp_proxy.cli.options import (
-    Failure,
     at_option,
     connection_argument,
     json_option,

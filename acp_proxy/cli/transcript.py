@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, Protocol, Self
 import click
 
 from acp_proxy.advance import counted
+from acp_proxy.cli.failures import Failure
 from acp_proxy.cli.options import (
-    Failure,
     at_option,
     connection_argument,
     last_seq,
@@ -21,6 +21,7 @@ from acp_proxy.cli.options import (
     session_option,
     write_bytes,
 )
+from acp_proxy.cli.outputs import check_output
 from acp_proxy.cli.progress import is_kept, progress
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def transcript(
     told on stderr. Text is paged, and in colour, on a terminal only.
     """
     with opened(log) as recording, _Shelf() as shelf:
+        check_output(output, recording.path)
         row = recording.connection(connection)
         seq = last_seq(recording, row.id, at)
         timeline = _timeline(recording, row, seq, session, shelf, is_raw=raw, is_full=full)

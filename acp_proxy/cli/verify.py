@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from acp_proxy.cli.completion import candidates
-from acp_proxy.cli.options import failing_plainly, json_option, log_option
+from acp_proxy.cli.failures import failing_plainly
+from acp_proxy.cli.options import (
+    json_option,
+    log_option,
+)
 from acp_proxy.cli.progress import progress
 from acp_proxy.journal.spool import aside, damaged
 from acp_proxy.log.place import log_path

@@ -1,7 +1,7 @@
 """Writing a journal: the proxy's side. Never raises once the file is open.
 
 What cannot be written is counted and told as a gap as soon as writing works
-again; the caller goes on either way.
+again; the caller goes on either way (design section 4).
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import LATEST_NS, wall_clock_ns
 from acp_proxy.journal.records import (
     HEADER_SIZE,
     Facts,
@@ -58,6 +58,7 @@ class JournalWriter:
         self._lost = [0, 0, 0]
         self._lost_from = [0, 0, 0]
         self._unwritten: list[bytes] = []  # heads and facts of control records that found no room
+        self._is_clock_noted = False
         self._wait_status: int | None = None
         self._notified_ns = 0
         self._position = HEADER_SIZE
@@ -82,7 +83,7 @@ class JournalWriter:
             monotonic_ns = time.monotonic_ns()
             offset = self._offsets[stream]
             self._offsets[stream] = offset + len(data)
-            head = encode_head(stream, offset, monotonic_ns, wall_ns(), data)
+            head = encode_head(stream, offset, monotonic_ns, self._wall_clock(), data)
             if not self._write([head, data]):
                 if not self._lost[stream]:
                     self._lost_from[stream] = offset
@@ -96,7 +97,7 @@ class JournalWriter:
         """Append a control record."""
         data = encode_facts(facts)
         with self._lock:
-            head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), wall_ns(), data)
+            head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), self._wall_clock(), data)
             if not self._write([head, data]) and len(self._unwritten) < _MAX_UNWRITTEN_FACTS:
                 self._unwritten.append(head + data)
         if self._notify is not None:
@@ -111,6 +112,16 @@ class JournalWriter:
             self._rewrite_slot(end=self._position)
             fd, self._fd = self._fd, -1
             os.close(fd)
+
+    def _wall_clock(self) -> int:
+        """Return the time for a record; where it is out of range, see that a record tells so."""
+        now_ns = wall_clock_ns()
+        if now_ns == LATEST_NS and not self._is_clock_noted and self._position > HEADER_SIZE:
+            self._is_clock_noted = True
+            facts = encode_facts({"event": "clock out of range", "latest_ns": LATEST_NS})
+            head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), now_ns, facts)
+            self._unwritten.append(head + facts)  # goes before the next record
+        return now_ns
 
     def _write(self, parts: list[bytes]) -> bool:
         """Write records at the end, whole or not at all; what waited goes first."""
@@ -147,7 +158,9 @@ class JournalWriter:
                         "bytes": lost,
                     }
                 )
-                head = encode_head(Stream.CONTROL, 0, time.monotonic_ns(), wall_ns(), facts)
+                head = encode_head(
+                    Stream.CONTROL, 0, time.monotonic_ns(), self._wall_clock(), facts
+                )
                 parts += [head, facts]
         return parts
 

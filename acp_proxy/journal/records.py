@@ -28,6 +28,8 @@ MAX_DATA = 16 * 1024 * 1024
 """No record holds more bytes; a head that claims more is not sound."""
 _CHECKED_FROM = 8  # the checksum covers the head from here on, and the bytes
 _NO_STATUS = -(2**63)
+_LONGEST_STREAM = 2**62
+"""No stream is longer; what says so was never written by us, and no table could hold it."""
 _BEFORE_STREAM = 32
 _HEADS_END = re.compile(rb"[\x00-\x03]\x00\x00\x00")
 _MAX_SEARCHED = 64 * 1024 * 1024
@@ -103,7 +105,9 @@ def decode_header(data: bytes) -> Slot | None:
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         return None
     _, checksum, client, agent, stderr, status, end = _HEADER.unpack_from(data)
-    if checksum and checksum != crc32(data[_SLOT]):
+    if (checksum and checksum != crc32(data[_SLOT])) or max(
+        client, agent, stderr
+    ) > _LONGEST_STREAM:
         return Slot(is_sound=False)
     return Slot((client, agent, stderr), None if status == _NO_STATUS else status, end)
 
@@ -129,6 +133,8 @@ def decode_record(buffer: bytes | memoryview, at: int, position: int) -> Record 
     length, checksum, offset, monotonic_ns, time_ns, stream = HEAD.unpack_from(buffer, at)
     start = at + HEAD_SIZE
     if len(buffer) - start < length or length > MAX_DATA or stream > Stream.CONTROL:
+        return None
+    if offset + length > _LONGEST_STREAM:
         return None
     data = bytes(buffer[start : start + length])
     if crc32(data, crc32(buffer[at + _CHECKED_FROM : start])) != checksum:
@@ -193,7 +199,7 @@ def decode_facts(data: bytes) -> Facts:
         at += 1
         if kind == "s":
             facts[key] = text
-        elif kind == "i" and _INTEGER.fullmatch(text):
+        elif kind == "i" and _INTEGER.fullmatch(text) and -(2**63) <= int(text) < 2**63:
             facts[key] = int(text)
         elif kind == "l" and _INTEGER.fullmatch(text) and not text.startswith("-"):
             facts[key] = fields[at : at + int(text)]

@@ -13,7 +13,7 @@ import stat
 import time
 from typing import TYPE_CHECKING
 
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import wall_clock_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,7 +173,7 @@ def sweep(path: str) -> None:
         else:
             useless = name.endswith(_NEW_SUFFIX) and not is_alive(left)
         with contextlib.suppress(OSError):
-            if useless and wall_ns() / 1e9 - os.stat(left).st_mtime > _STALE_SECONDS:
+            if useless and wall_clock_ns() / 1e9 - os.stat(left).st_mtime > _STALE_SECONDS:
                 os.unlink(left)
 
 

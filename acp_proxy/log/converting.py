@@ -1,26 +1,16 @@
 """What SQLite gives as a row of connections or messages, to ours. No SQL here."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from acp_proxy.log import checksums
-from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, UNREADABLE, ConnectionRow, MessageRow
-from acp_proxy.wire.jsontext import MAX_FACTS_DEPTH, is_shallow
+from acp_proxy.log.rows import KINDS, STATUSES, STREAMS, ConnectionRow, MessageRow
+from acp_proxy.wire.shallow import shallow_json
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
 
-_NUMBERS = frozenset({
-    "id", "proxy_pid", "agent_pid", "added_ns", "started_ns", "ended_ns", "duration_ns", "exit_code", "signal",
-    "frames", "messages", "client_bytes", "agent_bytes", "stderr_bytes",
-})  # fmt: skip
-_TEXTS = frozenset({
-    "uuid", "label", "cwd", "host", "recorded_by", "status", "client_name", "client_title",
-    "client_version", "agent_name", "agent_title", "agent_version", "client_sha256", "agent_sha256",
-    "stderr_sha256",
-})  # fmt: skip
 _INTEGER = (int, type(None))
 _TEXT = (str, type(None))
 _OF_FRAME = ((int,), (int,), (int,), _INTEGER, _INTEGER, (bytes,), (int,), (int,), _INTEGER)
@@ -56,95 +46,138 @@ def _check_types(
 
 
 def connection_row(row: "sqlite3.Row") -> ConnectionRow:
-    """Return a row of ``connections``.
+    """Return a row of ``connections``, with empty fields for what cannot be read in it.
 
-    Whatever the file holds, the connection is there to be seen and pruned: a column that cannot be
-    read counts as unknown, and the status is then ``unreadable``.
+    Raises:
+        LookupError: A column is missing.
+
     """
-    columns = dict(zip(row.keys(), row, strict=True))
-    checked = {name: value for name, value in columns.items() if _is_readable(name, value)}
-    crc = columns.get("crc")
-
-    def known(name: str, default: Any = None) -> Any:
-        return checked.get(name, default)
-
-    def parsed(name: str, default: Any = None) -> Any:
-        text = checked.get(name)
-        return default if text is None else json.loads(text)
+    stored = dict(zip(row.keys(), row, strict=True))
+    columns = _Columns(stored)
 
     def names(who: str) -> dict[str, str]:
-        found = {key: known(f"{who}_{key}") for key in ("name", "title", "version")}
-        return {key: name for key, name in found.items() if name is not None}
+        found = {key: columns.text(f"{who}_{key}") for key in ("name", "title", "version")}
+        return {key: value for key, value in found.items() if value is not None}
 
-    same = (
-        "label", "cwd", "host", "proxy_pid", "agent_pid", "recorded_by", "started_ns", "ended_ns",
-        "duration_ns", "exit_code", "signal", "protocol_version", "facts",
-    )  # fmt: skip
-    is_readable = len(checked) == len(columns) and _NEEDED.isdisjoint(
-        name for name, value in columns.items() if value is None
-    )
     return ConnectionRow(
-        **{name: known(name) for name in same},
         id=row["id"],
-        uuid=known("uuid") or "",
-        added_ns=known("added_ns") or 0,
-        status=known("status") or UNREADABLE if is_readable else UNREADABLE,
-        frames=known("frames") or 0,
-        messages=known("messages") or 0,
-        command=parsed("command"),
+        label=columns.text("label"),
+        cwd=columns.text("cwd"),
+        host=columns.text("host"),
+        recorded_by=columns.text("recorded_by"),
+        proxy_pid=columns.number("proxy_pid"),
+        agent_pid=columns.number("agent_pid"),
+        started_ns=columns.number("started_ns"),
+        ended_ns=columns.number("ended_ns"),
+        duration_ns=columns.number("duration_ns"),
+        exit_code=columns.number("exit_code"),
+        signal=columns.number("signal"),
+        uuid=columns.text("uuid") or "",
+        added_ns=columns.number("added_ns") or 0,
+        status=columns.status("status") or "unreadable",
+        protocol_version=columns.version("protocol_version"),
+        frames=columns.number("frames") or 0,
+        messages=columns.number("messages") or 0,
+        facts=columns.facts("facts"),
+        command=columns.json("command"),
         client=names("client"),
         agent=names("agent"),
-        streams={stream: known(f"{stream}_bytes") or 0 for stream in STREAMS},
-        sha256={stream: known(f"{stream}_sha256") for stream in STREAMS},
-        gaps=parsed("gaps", []),
-        notes=parsed("notes", []),
-        is_sound=is_readable and (crc is None or crc == checksums.of_columns(columns)),
+        streams={stream: columns.number(f"{stream}_bytes") or 0 for stream in STREAMS},
+        sha256={stream: columns.text(f"{stream}_sha256") for stream in STREAMS},
+        gaps=columns.entries("gaps", _is_gap),
+        notes=columns.entries("notes", _is_note),
+        is_sound=_is_sound(stored),
+        unreadable=tuple(dict.fromkeys(columns.unreadable)),
     )
 
 
-def _is_readable(name: str, value: Any) -> bool:
-    """Tell whether a column of ``connections`` holds what is written there."""
-    if value is None:
-        return True
-    if name in _NUMBERS:
-        return type(value) is int
-    if name == "status":
-        return value in STATUSES
-    if name == "protocol_version":
-        return type(value) in (int, str)
-    if name in _JSON:
-        return isinstance(value, str) and _is_json(name, value)
-    return name not in _TEXTS or isinstance(value, str)
+class _Columns:
+    """The values of a row, each checked for itself: one that is damaged spoils no other.
+
+    Attributes:
+        unreadable: The names of those that can never have been written.
+
+    """
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+        self.unreadable: list[str] = []
+
+    def text(self, name: str) -> str | None:
+        """Return a text."""
+        value: str | None = self._checked(name, str)
+        return value
+
+    def status(self, name: str) -> str | None:
+        """Return one of the statuses that a connection may have."""
+        value = self.text(name)
+        if value is not None and value not in STATUSES:
+            self.unreadable.append(name)
+            return None
+        return value
+
+    def number(self, name: str) -> int | None:
+        """Return an integer."""
+        value: int | None = self._checked(name, int)
+        return value
+
+    def version(self, name: str) -> int | str | None:
+        """Return an integer or a text."""
+        value: int | str | None = self._checked(name, int, str)
+        return value
+
+    def json(self, name: str) -> Any:
+        """Return what a JSON text says."""
+        value = self._values[name]
+        try:
+            return None if value is None else shallow_json(value)
+        except ValueError:
+            self.unreadable.append(name)
+            return None
+
+    def facts(self, name: str) -> str | None:
+        """Return the text of a JSON object."""
+        known = self.json(name)
+        if known is not None and not isinstance(known, dict):
+            self.unreadable.append(name)
+        return self._values[name] if isinstance(known, dict) else None
+
+    def entries(self, name: str, is_right: "Callable[[Any], bool]") -> list[dict[str, Any]]:
+        """Return the objects of a JSON list; those that cannot be are left out."""
+        found = self.json(name)
+        entries = found if isinstance(found, list) else []
+        right = [entry for entry in entries if is_right(entry)]
+        if not isinstance(found, list) or len(right) < len(found):
+            self.unreadable.append(name)
+        return right
+
+    def _checked(self, name: str, *types: type) -> Any:
+        value = self._values[name]
+        if value is None or isinstance(value, types):
+            return value
+        self.unreadable.append(name)
+        return None
 
 
-def _is_json(name: str, text: str) -> bool:
-    if not is_shallow(text.encode(errors="surrogatepass"), MAX_FACTS_DEPTH):
-        return False
+def _is_sound(stored: dict[str, Any]) -> bool:
+    crc = stored.get("crc")
     try:
-        return _JSON[name](json.loads(text))
-    except (ValueError, TypeError, LookupError, AttributeError):
+        return crc is None or crc == checksums.of_columns(stored)
+    except (TypeError, ValueError):  # bytes where texts stand
         return False
 
 
-def _are_gaps(gaps: Any) -> bool:
-    return isinstance(gaps, list) and all(
-        gap["from"] in STREAMS and type(gap["offset"] + gap["bytes"]) is int for gap in gaps
+def _is_gap(gap: Any) -> bool:
+    return (
+        isinstance(gap, dict)
+        and gap.get("from") in STREAMS
+        and all(type(gap.get(name)) is int and gap[name] >= 0 for name in ("offset", "bytes"))
     )
 
 
-def _are_notes(notes: Any) -> bool:
-    return isinstance(notes, list) and all(
-        type(note.get("values", 0) + note.get("bytes", 0)) is int for note in notes
-    )
-
-
-_JSON: "dict[str, Callable[[Any], bool]]" = {
-    "command": lambda command: isinstance(command, list | str),
-    "facts": lambda facts: isinstance(facts, dict),
-    "gaps": _are_gaps,
-    "notes": _are_notes,
-}
-_NEEDED = frozenset({"id", "uuid", "added_ns", "status", "frames", "messages", "gaps", "notes"})
+def _is_note(note: Any) -> bool:
+    numbers = (note.get(name, 0) for name in ("values", "bytes")) if isinstance(note, dict) else ()
+    return isinstance(note, dict) and all(type(number) is int for number in numbers)
 
 
 def message_row(cells: list[Any]) -> MessageRow:

@@ -8,7 +8,7 @@ from acp_proxy.errors import QueryError
 from acp_proxy.log import integrity, schema, wal
 from acp_proxy.log.converting import connection_row
 from acp_proxy.log.gone import told_of
-from acp_proxy.log.rows import UNREADABLE, ConnectionRow
+from acp_proxy.log.rows import ConnectionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,13 +98,14 @@ class OpenedLog:
             cursor.row_factory = sqlite3.Row
             for row in cursor:
                 found = connection_row(row)
-                if found.status == UNREADABLE:
+                if found.unreadable:
+                    which = ", ".join(found.unreadable)
                     self._lack(
-                        f"the row of connection {found.id} cannot be read; "
-                        f"acp-proxy prune {found.id} removes that connection"
+                        f"of connection {found.id} cannot be read: {which}; "
+                        f"to delete it: acp-proxy prune {found.id}"
                     )
-                elif not found.is_sound:
-                    self._lack(f"what is told of connection {found.id} is not what was recorded")
+                if not found.is_sound:
+                    self._lack(f"what is told of connection {row['id']} is not what was recorded")
                 yield found
 
     def _lack(self, what: str) -> None:

@@ -21,6 +21,8 @@ def log_path(given: str | None = None, settings: Settings | None = None) -> str:
         SettingsError: The configuration cannot be read, and nothing went before it.
 
     """
+    if given is not None and (why := _why_no_path(given)):
+        raise LogError(why, "give the path of a file with --log")
     chosen = given or os.environ.get(VARIABLE) or (settings or load()).log.value
     if chosen:
         try:
@@ -28,7 +30,28 @@ def log_path(given: str | None = None, settings: Settings | None = None) -> str:
         except OSError as error:  # the working folder was deleted
             why = f"{chosen} is relative to a working folder that is gone"
             raise LogError(why, "give an absolute path with --log") from error
+    return default_path()
+
+
+def default_path() -> str:
+    """Return where the log is when nobody chose a place.
+
+    Raises:
+        LogError: There is none; the text says why and what to do.
+
+    """
     return os.path.join(_state_folder() or fallback_folder(), "log.db")
+
+
+def _why_no_path(given: str) -> str | None:
+    """Return why a text that a person gave names no file, None when it does."""
+    if not given:
+        return "the log's path is empty"
+    if given == "-":
+        return "the log cannot be standard input or output (a file of that name: ./-)"
+    if "\0" in given:
+        return "the log's path holds a NUL character, which no path can"
+    return None
 
 
 def fallback_folder() -> str:

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.advance import Advance, unwatched
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.journal import spool
 from acp_proxy.log import schema, space
 from acp_proxy.log.gone import Pruned, unfinished
@@ -84,7 +84,7 @@ def chosen(
 
     """
     found = survey(path)
-    now_ns = wall_ns()
+    now_ns = wall_clock_ns()
     return found, choose(
         found.candidates, limits, now_ns=now_ns, used_bytes=found.used_bytes, named=named
     )
@@ -98,16 +98,25 @@ def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
     ).fetchall()
     # Asked after the log: a journal that has gone by now was in the log, all of it, before.
     waiting = {spool.uuid_of(journal) for journal in spool.waiting(path)}
-    found = []
-    for status, host, pid, id_, uuid, *numbers in rows:
-        # Of a row that cannot be read, numbers may be anything; it can be pruned all the same.
-        added_ns, last_ns, frames, messages = (
-            number if isinstance(number, int) else 0 for number in numbers
+    return [
+        Candidate(
+            id_,
+            uuid,
+            _number(added),
+            _number(last),
+            _number(frames),
+            _number(messages),
+            shares.get(id_, 0),
+            _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid)),
+            status,
         )
-        why = _why_it_stays(status, waits=uuid in waiting, is_lost=_is_lost(host, pid))
-        size = shares.get(id_, 0)
-        found.append(Candidate(id_, uuid, added_ns, last_ns, frames, messages, size, why, status))
-    return found
+        for status, host, pid, id_, uuid, added, last, frames, messages in rows
+    ]
+
+
+def _number(value: object) -> int:
+    """Return a number of a row; one that cannot be read is 0, so that its connection goes early."""
+    return value if isinstance(value, int) else 0
 
 
 def _why_it_stays(status: str, *, waits: bool, is_lost: bool) -> str | None:
@@ -192,7 +201,7 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
     """Take a connection's row out, unless it has gone by now, or stands otherwise than it did."""
     with upkeep.transaction():
         cursor = upkeep.db.execute(
-            "DELETE FROM connections WHERE id = ? AND uuid = ? AND status = ?",
+            "DELETE FROM connections WHERE id = ? AND uuid IS ? AND status IS ?",
             (one.id, one.uuid, one.status),
         )
         if cursor.rowcount == 0:
@@ -206,11 +215,18 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
                 one.frames,
                 one.messages,
                 one.bytes,
-                wall_ns(),
+                wall_clock_ns(),
                 why,
             ),
         )
     return True
+
+
+def delete_connection(db: "sqlite3.Connection", connection_id: int) -> None:
+    """Delete all rows of a connection, inside a transaction, and leave no word of it."""
+    for table, key in _tables(db).items():
+        db.execute(f"DELETE FROM {table} WHERE {_of(connection_id, table, key)}")
+    db.execute("DELETE FROM connections WHERE id = ?", (connection_id,))
 
 
 def _delete_rest(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None:
@@ -228,12 +244,6 @@ def _delete_rest(upkeep: "Upkeep", connection_id: int, advance: Advance) -> None
         upkeep.db.execute(
             "UPDATE pruned SET finished = 1 WHERE connection_id = ?", (connection_id,)
         )
-
-
-def delete_at_once(db: "sqlite3.Connection", connection_id: int) -> None:
-    """Delete all that belongs to a connection but its own row, inside a transaction of the caller."""
-    for table, key in _tables(db).items():
-        db.execute(f"DELETE FROM {table} WHERE {_of(connection_id, table, key)}")
 
 
 def _of(connection_id: int, table: str, key: str) -> str:

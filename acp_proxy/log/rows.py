@@ -5,9 +5,12 @@ The order of the codes is part of the schema (migrations m0001): append only.
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.log import checksums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 STREAMS = ("client", "agent", "stderr")
 """Streams by their code in the log."""
@@ -15,8 +18,6 @@ KINDS = ("notification", "request", "result", "error", "text", "invalid")
 """Kinds of message by their code in the log."""
 STATUSES = ("running", "exited", "killed", "lost", "imported")
 """How a connection stands or ended."""
-UNREADABLE = "unreadable"
-"""Status of a connection whose row in the log is not what is ever written there."""
 ENDED = ("exited", "killed", "lost")
 """Statuses after which no answer can come."""
 
@@ -43,6 +44,36 @@ def place_of(id_: int) -> tuple[int, int]:
 def as_stored(text: str) -> str:
     """Return a text as the log has it: halves of surrogate pairs, which SQLite refuses, escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+class Gaps:
+    """The gaps of one stream, asked in ascending order of offsets.
+
+    Gaps may adjoin, overlap or be empty: what one full disk loses is often noted in several.
+
+    Args:
+        gaps: As in ``ConnectionRow.gaps``, of all streams and in any order.
+        stream: ``client``, ``agent`` or ``stderr``.
+
+    """
+
+    def __init__(self, gaps: "Iterable[Mapping[str, Any]]", stream: str) -> None:
+        spans = ((gap["offset"], gap["bytes"]) for gap in gaps if gap["from"] == stream)
+        self._spans = sorted((offset, offset + size) for offset, size in spans if size > 0)
+        self._next = 0
+        self.bytes = 0
+        """How many bytes of the stream lie in gaps, each counted once."""
+        end = 0
+        for begin, stop in self._spans:
+            self.bytes += max(0, stop - max(begin, end))
+            end = max(end, stop)
+
+    def skip(self, offset: int) -> int:
+        """Return the first offset from this one on that lies in no gap."""
+        while self._next < len(self._spans) and self._spans[self._next][0] <= offset:
+            offset = max(offset, self._spans[self._next][1])
+            self._next += 1
+        return offset
 
 
 class FrameRow(NamedTuple):
@@ -193,7 +224,7 @@ class ConnectionRow:
     Attributes:
         added_ns: Wall clock when it began, or was imported; the order of the list.
         status: ``running``, ``exited``, ``killed`` (the agent died by a signal), ``lost`` (the proxy
-            did), ``imported``, or ``unreadable``: some of the row is not what is ever written there.
+            did) or ``imported``; ``unreadable`` when it is none of these.
         protocol_version: What the agent's latest successful ``initialize`` answer said.
         streams: Bytes relayed per stream, gaps included.
         sha256: Hash of the recorded bytes per stream, in hexadecimal.
@@ -201,6 +232,8 @@ class ConnectionRow:
         notes: What happened beside the bytes: ends of streams, dropped stderr.
         facts: The connection object of the header of an imported file, as JSON text.
         is_sound: Whether the row is what was recorded, as far as its checksum tells.
+        unreadable: Columns whose values can never have been written; the fields that they fill are
+            empty, so that the connection can still be listed and deleted.
 
     """
 
@@ -231,6 +264,7 @@ class ConnectionRow:
     notes: list[dict[str, Any]] = field(default_factory=list)
     facts: str | None = None
     is_sound: bool = True
+    unreadable: tuple[str, ...] = ()
 
     @property
     def ended(self) -> Ending | None:

@@ -4,6 +4,7 @@ Writers migrate; readers open read-only and never do.
 """
 
 import contextlib
+import errno
 import os
 import runpy
 import sqlite3
@@ -27,6 +28,13 @@ STEPS = (
     "m0006_connection_checksum",
 )
 """The steps of the schema that this program knows, in order."""
+
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite appends to a log's path for the files that it keeps beside it."""
+
+SQLiteError = sqlite3.Error
+SQLITE_VERSION = sqlite3.sqlite_version
+"""For rooms that speak no SQL, and yet have to say what went wrong with it."""
 
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
@@ -73,6 +81,7 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connectio
 
     """
     with explaining(path):
+        check_place(path)
         _check_regular(path)
         _create_private(path)
         connection = sqlite3.connect(
@@ -114,6 +123,7 @@ def open_without_trace(path: str) -> sqlite3.Connection:
 
 def _opened(path: str, connect: "Callable[[str], sqlite3.Connection]") -> sqlite3.Connection:
     """Return a connection to a log that is there and that this program can read."""
+    check_place(path)
     if not os.path.exists(path):
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
@@ -129,6 +139,10 @@ def _opened(path: str, connect: "Callable[[str], sqlite3.Connection]") -> sqlite
 
 def why_not_writable(path: str) -> str | None:
     """Return why a log could not be written, without making it; None when it could, it seems."""
+    try:
+        check_place(path)
+    except LogError as error:
+        return str(error)
     place = path
     while not os.path.lexists(place):
         place = os.path.dirname(place)
@@ -154,6 +168,7 @@ def check_usable(path: str) -> None:
         LogError: It could not; the text says why and what to do.
 
     """
+    check_place(path)
     if not os.path.exists(path):
         if (reason := why_not_writable(path)) is not None:
             raise LogUnavailableError(reason)
@@ -224,6 +239,59 @@ def applied_steps(path: str) -> list[str]:
             return _applied(connection)
         finally:
             connection.close()
+
+
+def check_place(path: str) -> None:
+    """Refuse a path that can name no file, with what is wrong with it.
+
+    Raises:
+        LogUnavailableError: It leads through a link to nothing, a circle of links or a file that
+            is no folder, or is too long.
+
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        link = _dangling(path)
+        if link is not None:
+            target = os.path.join(os.path.dirname(link), os.readlink(link))
+            raise LogUnavailableError(
+                f"{link} is a symbolic link to {target}, which is not there",
+                f"create that, correct or delete the link, {_ANOTHER}",
+            ) from None
+    except NotADirectoryError:
+        what = next(above for above in _above(path) if os.path.exists(above))
+        raise LogUnavailableError(
+            f"{path} cannot be: {what} is a file, not a folder", _ANOTHER[3:]
+        ) from None
+    except ValueError:
+        raise LogUnavailableError(
+            "the log's path holds a character that no path can", _ANOTHER[3:]
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            why = f"{path} leads in a circle of symbolic links"
+            raise LogUnavailableError(why, f"correct or delete the links, {_ANOTHER}") from None
+        if error.errno == errno.ENAMETOOLONG:
+            why = f"the log's path, or a name in it, is too long ({len(os.fsencode(path))} bytes)"
+            raise LogUnavailableError(why, "choose a shorter one with --log") from None
+
+
+def _dangling(path: str) -> str | None:
+    """Return the part of a path that is a link to nothing, None when none is."""
+    for place in (path, *_above(path)):
+        if os.path.exists(place):
+            return None
+        if os.path.islink(place):
+            return place
+    return None
+
+
+def _above(path: str) -> "Iterator[str]":
+    """Yield the folders above a path, the nearest first."""
+    while (above := os.path.dirname(path)) != path:
+        yield above
+        path = above
 
 
 def _check_regular(path: str) -> None:
@@ -357,7 +425,14 @@ def reading(path: str) -> "Iterator[None]":
     try:
         with explaining(path):
             yield
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise damaged(path, f"a value that was never written: {error}") from error
 
 

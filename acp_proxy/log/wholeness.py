@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from acp_proxy.errors import LogError
-from acp_proxy.log.rows import STREAMS
+from acp_proxy.log.rows import Gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,33 +56,6 @@ def all_frames(
         raise _error(path, f"{what} are missing")
 
 
-class Gaps:
-    """The gaps of a connection: bytes that were relayed but not recorded.
-
-    A full disk leaves several that adjoin, one for each chunk that found no room.
-    """
-
-    def __init__(self, row: "ConnectionRow") -> None:
-        self._left = {
-            stream: sorted(
-                ((gap["offset"], gap["bytes"]) for gap in row.gaps if gap["from"] == stream),
-                reverse=True,
-            )
-            for stream in STREAMS
-        }
-
-    def end(self, stream: str, at: int) -> int:
-        """Return where a stream's recorded bytes go on behind ``at``: behind all gaps that lie there.
-
-        To be asked for places in ascending order.
-        """
-        left = self._left[stream]
-        while left and left[-1][0] <= at:
-            offset, size = left.pop()
-            at = max(at, offset + size)
-        return at
-
-
 def all_of_stream(
     path: str, rows: "Iterable[FrameRow]", row: "ConnectionRow", stream: str
 ) -> "Iterator[FrameRow]":
@@ -92,14 +65,14 @@ def all_of_stream(
         LogError: At their end: some bytes are missing.
 
     """
-    gaps = Gaps(row)
+    gaps = Gaps(row.gaps, stream)
     missing = at = 0
     for frame in rows:
-        at = gaps.end(stream, at)
+        at = gaps.skip(at)
         missing += max(frame.offset - at, 0)
         at = frame.offset + frame.size
         yield frame
-    at = gaps.end(stream, at)
+    at = gaps.skip(at)
     missing += max(row.streams[stream] - at, 0)
     if missing:
         what = f"{missing} bytes from the {stream} of connection {row.id} are missing"

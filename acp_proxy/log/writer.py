@@ -270,18 +270,6 @@ class LogWriter:
         with schema.explaining(self.path):
             derived.rebuild_index(self._db)
 
-    def remove(self, uuid: str) -> None:
-        """Delete a connection and all that belongs to it, if it is there."""
-        with schema.explaining(self.path):
-            row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
-        if row is None:
-            return
-        from acp_proxy.log.pruning import delete_at_once  # noqa: PLC0415 - seldom needed
-
-        with self.transaction():
-            delete_at_once(self._db, int(row[0]))
-            self._db.execute("DELETE FROM connections WHERE id = ?", row)
-
     def forget_derived(self, connection_id: int, tables: "Iterable[str]") -> None:
         """Delete all that was derived from a connection's frames, inside a transaction.
 
@@ -292,6 +280,15 @@ class LogWriter:
         """
         self._db.execute("DELETE FROM messages WHERE connection_id = ?", (connection_id,))
         derived.forget(self._db, connection_id, tables)
+
+    def forget(self, uuid: str) -> None:
+        """Delete a connection with all that belongs to it, so that it can be recorded anew."""
+        from acp_proxy.log.pruning import delete_connection  # noqa: PLC0415 - hardly ever needed
+
+        with self.transaction():
+            row = self._db.execute("SELECT id FROM connections WHERE uuid = ?", (uuid,)).fetchone()
+            if row is not None:
+                delete_connection(self._db, int(row[0]))
 
     def _insert_long_frames(
         self, connection_id: int, frames: "Iterable[FrameToWrite]"

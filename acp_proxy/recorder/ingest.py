@@ -12,16 +12,15 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_proxy.clock import UNKNOWN_NS
-from acp_proxy.errors import LogError, QueryError
+from acp_proxy.clock import LATEST_NS
 from acp_proxy.journal import spool
 from acp_proxy.journal.records import HEADER_SIZE, Facts, Record, Slot, Stream, decode_facts
 from acp_proxy.log.derived import DerivedRows
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
-from acp_proxy.log.schema import LogUnavailableError
 from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, LongRaw, Progress
 from acp_proxy.recorder.blanking import Blanking
+from acp_proxy.recorder.readback import Recorded, journal_hashes
 from acp_proxy.state.columns import TABLES
 from acp_proxy.state.following import Derived, Follower
 from acp_proxy.state.snapshot import VERSION, BadSnapshotError
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
 
 DIRECTIONS = (Direction.CLIENT, Direction.AGENT, Direction.STDERR)
 _LONGEST_ROW = 512 * 1024 * 1024  # SQLite's own limit for a value is 1,000,000,000 bytes
+
+_LONGEST_NS = 2**63 - 1
+_LONGEST_STREAM = 2**62
 
 
 class _Line(NamedTuple):
@@ -80,7 +82,6 @@ class Ingest:
             row = reader.connection(uuid)
             self._is_derived = self._resume(reader, row.messages)
             self._follow(reader)
-        self._is_resumed = row.frames > 0 and self._blanking is None
         begins = [row.streams[stream] for stream in STREAMS]
         if self._blanking is not None:
             begins = self._blanking.begin_again(row.frames)
@@ -89,7 +90,7 @@ class Ingest:
         self._lines: list[_Line | None] = [None, None, None]
         self._gaps = list(row.gaps)
         self._notes = [note for note in row.notes if note.get("event") != "redacted"]
-        if start.time_ns == UNKNOWN_NS:
+        if start.time_ns == LATEST_NS:
             self._note({"event": "clock unknown"})
         self._wait_status: int | None = None
         self._exit_position: int | None = None
@@ -98,12 +99,26 @@ class Ingest:
         self._dirty = False
         self.position = 0 if self._blanking is not None else self._progress.journal_position
         self.is_finished = row.status != "running"
+        self._uuid = uuid
+        self._is_from_start = self._blanking is not None or self.position == 0
         """Whether the log has all of it already."""
 
     @property
     def has_ended(self) -> bool:
         """Whether the record of the agent's end was taken: nothing follows it."""
         return self._exit_position is not None
+
+    def recorded(self) -> Recorded:
+        """Return what the log must have of the connection, to be compared before the journal goes.
+
+        Where all of the journal was read here, its bytes were hashed on the way; else it is read
+        once more, since hashes of what the log had then would only confirm themselves.
+        """
+        if not self.is_finished and self._is_from_start:
+            return Recorded(self._uuid, tuple(hash_.hexdigest() for hash_ in self._sha))
+        if self._blanking is not None:
+            return Recorded(self._uuid, None)
+        return Recorded(self._uuid, journal_hashes(self._journal))
 
     def take(self, records: list[Record]) -> None:
         """Turn records into rows; ``commit`` writes them."""
@@ -170,49 +185,6 @@ class Ingest:
         self._follower.end()
         return self._batch(columns, durably=True)
 
-    def reads_back(self) -> bool:
-        """Tell whether the log gives back all that the journal holds: the journal may go then.
-
-        Asks through a connection of its own, which sees what is on the disk: somebody may have
-        truncated the file, copied another over it, or deleted its ``-wal``, and nothing of that
-        makes a write fail. Reads the connection's frames once, at the speed of the disk.
-
-        Raises:
-            LogUnavailableError: The log cannot be read now; try later.
-
-        """
-        expected = self._hashes_of_journal() if self._is_resumed else self._sha
-        found = [hashlib.sha256() for _ in STREAMS]
-        count = 0
-        try:
-            with LogReader(self._writer.path) as reader:
-                row = reader.connection(self._uuid)
-                for frame in reader.frames(row.id):
-                    count += 1
-                    for piece in reader.pieces(frame):
-                        found[STREAMS.index(frame.stream)].update(piece)
-        except LogUnavailableError:
-            raise
-        except (LogError, QueryError, ValueError):
-            return False
-        return (
-            row.status != "running"
-            and row.frames == count
-            and [one.digest() for one in found] == [one.digest() for one in expected]
-        )
-
-    def forget(self) -> None:
-        """Delete what the log has of the connection, so that it can be recorded anew."""
-        self._writer.remove(self._uuid)
-
-    def _hashes_of_journal(self) -> "list[hashlib._Hash]":
-        """Return the hashes of the journal's bytes: what was resumed was hashed from the log."""
-        hashes = [hashlib.sha256() for _ in STREAMS]
-        for record in self._journal.records(0):
-            if record.stream is not Stream.CONTROL:
-                hashes[record.stream].update(record.data)
-        return hashes
-
     @property
     def is_damaged(self) -> bool:
         """Whether there are bytes in the journal that could not be read."""
@@ -272,10 +244,13 @@ class Ingest:
         event = facts.get("event")
         if event == "exit":
             self._exit_position = record.position
-            self._wait_status = _number(facts, "wait_status")
+            status = _number(facts, "wait_status")
+            self._wait_status = status if status is not None and 0 <= status <= 0xFFFF else None
         elif event == "gap":
-            stream = Stream(_number(facts, "stream") or 0)
-            self._gap(stream, (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0))
+            stream_code = _number(facts, "stream") or 0
+            end = (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0)
+            if stream_code in (0, 1, 2) and end < _LONGEST_STREAM:  # else we never wrote it
+                self._gap(Stream(stream_code), end)
         elif event == "end":
             stream = Stream.CLIENT if facts.get("stream") == "client" else Stream.AGENT
             self._flush(stream)
@@ -357,7 +332,8 @@ class Ingest:
                     return
 
     def _elapsed(self, record: Record) -> int:
-        return record.monotonic_ns - self._start.monotonic_ns
+        elapsed_ns = record.monotonic_ns - self._start.monotonic_ns
+        return min(max(elapsed_ns, -_LONGEST_NS), _LONGEST_NS)  # two hostile clocks differ by more
 
     def _batch(self, columns: dict[str, Any], *, durably: bool) -> Batch:
         unfinished = [line.position for line in self._lines if line is not None]
@@ -443,7 +419,7 @@ def _start_columns(facts: Facts, start: Record) -> dict[str, Any]:
 
 def _told(time_ns: int) -> int | None:
     """Return a time of the wall clock, None when the clock could not be told."""
-    return None if time_ns == UNKNOWN_NS else time_ns
+    return None if time_ns == LATEST_NS else time_ns
 
 
 def _number(facts: Facts, key: str) -> int | None:

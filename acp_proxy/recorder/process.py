@@ -24,6 +24,7 @@ from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recorder.keeping import keep_limits
 from acp_proxy.recorder.priority import Priority
+from acp_proxy.recorder.readback import difference
 
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from acp_proxy.journal.records import Record
 
 _BUSY_SECONDS = 0.02
-"""How long to wait for more while bytes come; a batch may wait 50 ms."""
+"""How long to wait for more while bytes come; a batch may wait 50 ms (design section 2)."""
 _QUIET_AFTER_SECONDS = 0.2
 _QUIET_SECONDS = 5.0
 _RETRY_SECONDS = (0.05, 1.0)
@@ -42,6 +43,8 @@ _PATIENCE_SECONDS = 1.0
 _PATIENCE_WITH_LOCKS_SECONDS = 60.0
 """How long a recorder tries to use a log after its proxy has ended: later commands try again."""
 _BUSY_MS = 1000
+_TIMES_AGAIN = 2
+"""How often a connection is recorded anew when the log turns out not to have it."""
 _YIELD_SECONDS = 2.0
 """How often to look how many other recorders there are."""
 
@@ -107,7 +110,7 @@ class _Recorder:
             spool.remove(self._journal.path)
             return handover.DONE
         log = _log_of(start, self._journal.path)
-        is_again = False
+        again = 0
         while True:
             with self._patiently(lambda: LogWriter(log, busy_ms=_BUSY_MS)) as writer:
                 begin = partial(Ingest, self._journal, start, writer)
@@ -116,18 +119,23 @@ class _Recorder:
                     self._follow(ingest, writer)
                 except ConflictError:  # replaced: go on from where the log is that is there now
                     continue
-                if not self._patiently(ingest.reads_back):
-                    if is_again:
-                        raise LogError(
-                            f"{log} does not give back what was recorded into it",
-                            "look what else writes to it, or choose another log with --log",
-                        )
-                    is_again = True
-                    self._patiently(ingest.forget)
-                    continue
-                self._finish(ingest)
-            keep_limits(log, decode_facts(start.data))
-            return handover.DONE
+            recorded = ingest.recorded()
+            lost = self._patiently(partial(difference, log, recorded))
+            if lost is None:
+                break
+            again += 1
+            if again > _TIMES_AGAIN:
+                raise LogError(
+                    f"{log} does not keep what is recorded: {lost}",
+                    "the journal is kept; end what else writes to that file, then any command "
+                    "records it again",
+                )
+            self._patiently(partial(_forget, log, recorded.uuid))
+        if ingest.is_damaged:
+            spool.set_aside(self._journal.path)
+        spool.remove(self._journal.path)
+        keep_limits(log, decode_facts(start.data))
+        return handover.DONE
 
     def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
         with _Writing(writer, self._patiently) as writing:
@@ -147,12 +155,6 @@ class _Recorder:
                 self._yield()  # only now: a machine so busy that we get nothing should have a log
         if not ingest.is_finished:
             self._patiently(partial(_unless_replaced, writer, ingest.finish))
-
-    def _finish(self, ingest: Ingest) -> None:
-        """Let go of the journal: all of it is in the log, which was asked for it."""
-        if ingest.is_damaged:
-            spool.set_aside(self._journal.path)
-        spool.remove(self._journal.path)
 
     def _yield(self) -> None:
         now = time.monotonic()
@@ -265,6 +267,12 @@ class _Writing:
             completing.result()
         elif self._batch is not None:  # it did not work: from the beginning
             _unless_replaced(self._writer, partial(self._writer.write, self._batch))
+
+
+def _forget(log: str, uuid: str) -> None:
+    """Delete a connection that the log has not whole, so that it can be recorded from the beginning."""
+    with LogWriter(log, busy_ms=_BUSY_MS) as writer:
+        writer.forget(uuid)
 
 
 def _is_locked(error: LogError) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.advance import Advance, counted, unwatched
-from acp_proxy.clock import wall_ns
+from acp_proxy.clock import wall_clock_ns
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
 from acp_proxy.log.writer import FrameToWrite, LogWriter
@@ -51,7 +51,7 @@ def import_connection(
     last: ImportedFrame | None = None
     with LogWriter(log) as writer, writer.transaction():
         connection_id = writer.connection(
-            uuid, {"status": "imported", "added_ns": wall_ns(), "derived": VERSION, **columns}
+            uuid, {"status": "imported", "added_ns": wall_clock_ns(), "derived": VERSION, **columns}
         )
         follower = Follower()
         hashes = [hashlib.sha256() for _ in STREAMS]

@@ -14,12 +14,14 @@ import orjson
 
 from acp_proxy.views.safe_text import escape_in_json
 from acp_proxy.wire import jsontext
+from acp_proxy.wire.shallow import shallow_json
 
 if TYPE_CHECKING:
     from acp_proxy.log.rows import ConnectionRow, FrameRow, MessageRow
 
 _ENDS = ("\r\n", "\n", "")
 _LATEST_NS = 2**63 - 1_000_000_000
+_LONGEST_QUOTED = 80
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -87,7 +89,8 @@ def connection_object(row: "ConnectionRow") -> dict[str, Any]:
         "sha256": row.sha256,
         "gaps": row.gaps,
         "notes": row.notes,
-        "facts": None if row.facts is None else json.loads(row.facts),
+        "facts": None if row.facts is None else shallow_json(row.facts),
+        **({"unreadable": list(row.unreadable)} if row.unreadable else {}),
     }
 
 
@@ -162,7 +165,7 @@ def redacted_header(header: str, values: int) -> str:
 
 def blanked_values(facts: str) -> int:
     """Return how many values were blanked in a file, as its header tells."""
-    values = json.loads(facts).get("redacted")
+    values = shallow_json(facts).get("redacted")
     return values if type(values) is int and 0 < values < 2**53 else 0
 
 
@@ -200,17 +203,22 @@ def parse_header(text: bytes) -> str | None:
             f"it is of version {version.decode(errors='replace')}, this acp-proxy knows 1; upgrade it"
         )
     facts = found.get(b'"connection"', b"{}")
-    if not jsontext.is_shallow(facts, jsontext.MAX_FACTS_DEPTH):
-        raise BadLineError(
-            f"its connection is nested deeper than {jsontext.MAX_FACTS_DEPTH} levels"
-        )
     try:
-        known = json.loads(facts)
+        known = shallow_json(facts)
     except ValueError as error:
         raise BadLineError(f"its connection is not JSON: {error}") from error
     if not isinstance(known, dict):
         raise BadLineError("its connection is no object")
     return facts.decode()
+
+
+def _quoted(value: object) -> str:
+    """Return a wrong value for a message about it, cut where it is long."""
+    try:
+        text = dumps(value)
+    except (ValueError, RecursionError):
+        return "something nested too deep"
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}..."
 
 
 def parse_line(text: bytes) -> Line:
@@ -223,13 +231,13 @@ def parse_line(text: bytes) -> Line:
     line = _members_of(text)
     stream = line.get("from")
     if stream not in ("client", "agent", "stderr"):
-        raise BadLineError(f'"from" must be client, agent or stderr, not {dumps(stream)}')
+        raise BadLineError(f'"from" must be client, agent or stderr, not {_quoted(stream)}')
     end = line.get("end", "\n")
     if end not in _ENDS:
-        raise BadLineError(f'"end" must be "\\n", "\\r\\n" or "", not {dumps(end)}')
+        raise BadLineError(f'"end" must be "\\n", "\\r\\n" or "", not {_quoted(end)}')
     elapsed_ns = line.get("elapsed_ns")
     if elapsed_ns is not None and (type(elapsed_ns) is not int or abs(elapsed_ns) >= 2**63):
-        raise BadLineError(f'"elapsed_ns" must be an integer, not {dumps(elapsed_ns)}')
+        raise BadLineError(f'"elapsed_ns" must be an integer, not {_quoted(elapsed_ns)}')
     return Line(stream, _body(line, text) + end.encode(), parse_time(line.get("time")), elapsed_ns)
 
 
@@ -282,7 +290,7 @@ def parse_time(text: object) -> int | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        raise BadLineError(f'"time" must be a text, not {dumps(text)}')
+        raise BadLineError(f'"time" must be a text, not {_quoted(text)}')
     head, dot, tail = text.partition(".")
     digits = ""
     if dot:
@@ -291,11 +299,11 @@ def parse_time(text: object) -> int | None:
     try:
         moment = datetime.fromisoformat(head.replace("Z", "+00:00").replace("z", "+00:00"))
     except (ValueError, OverflowError) as error:
-        raise BadLineError(f'"time" must be as in RFC 3339, not {dumps(text)}') from error
+        raise BadLineError(f'"time" must be as in RFC 3339, not {_quoted(text)}') from error
     if moment.tzinfo is None:
-        raise BadLineError(f'"time" must have an offset or Z: {dumps(text)}')
+        raise BadLineError(f'"time" must have an offset or Z: {_quoted(text)}')
     seconds = (moment - _EPOCH) // timedelta(seconds=1)
     time_ns = seconds * 1_000_000_000 + int((digits + "0" * 9)[:9])
     if abs(time_ns) >= _LATEST_NS:
-        raise BadLineError(f'"time" must be between the years 1678 and 2262, not {dumps(text)}')
+        raise BadLineError(f'"time" must be between the years 1678 and 2262, not {_quoted(text)}')
     return time_ns

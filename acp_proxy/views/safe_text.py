@@ -1,23 +1,20 @@
-"""Text that a peer sent, made harmless for a terminal: what is not to be seen becomes visible."""
+"""Text that a peer sent, made harmless for a terminal: characters nobody sees become escapes."""
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-# Control characters, what changes the direction or the place of text, and what has no shape of its
-# own (Unicode's default-ignorable and format characters, fillers, the blank of braille, variation
-# selectors, tags): a reader's terminal must not obey an agent, and what is there must be seen.
-# Tabs and line ends count too; callers that want lines split first.
+# What a terminal obeys, and what nobody sees: control characters, line and paragraph separators,
+# surrogates, all of Unicode's format characters (Cf) and default-ignorable code points (variation
+# selectors, joiners, fillers, tags, assigned or not), and the blank Braille pattern. There is no
+# exception for emoji: a selector or joiner may hide anywhere, and whoever inspects a conversation
+# wants to know of it; the emoji itself stays. Combining accents are visible and stay too. Tabs and
+# line ends count: callers that want lines split first. Written out, since which characters are
+# escaped must not depend on the Unicode version of the Python that runs this.
 _HARMFUL = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
-    "\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff"
+    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# Joiners shape what stands on both sides (a family's emoji, Persian); elsewhere they hide.
-_JOINER = re.compile("[\u200c\u200d](?![^\x00-\x7f])|(?<![^\x00-\x7f])[\u200c\u200d]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
 
 
@@ -27,26 +24,19 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[2Jb\n")
     'a\\e[2Jb\\n'
     """
-    return _each_harmful(_escape, text)
+    return _HARMFUL.sub(_escape, text)
 
 
 def visible_lines(text: str) -> str:
     r"""Return text made harmless line by line; line ends (``\n``) and tabs stay."""
-    return _each_harmful(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
+    return _HARMFUL.sub(lambda match: match[0] if match[0] in "\n\t" else _escape(match), text)
 
 
 def escape_in_json(text: str) -> str:
     r"""Return JSON text with every harmful character inside its strings as a ``\u`` escape."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return _each_harmful(_json_escape, text)
-
-
-def _each_harmful(write: "Callable[[re.Match[str]], str]", text: str) -> str:
-    """Return text with each harmful character written by a function."""
-    if "\u200c" in text or "\u200d" in text:
-        text = _JOINER.sub(write, text)
-    return _HARMFUL.sub(write, text)
+    return _HARMFUL.sub(_json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:

@@ -213,6 +213,8 @@ def about_text(row: "MessageRow") -> str:
 def ended_text(row: "ConnectionRow") -> str:
     """Return how a connection ended, in a word or two."""
     gaps = " with gaps" if row.gaps else ""
+    if row.unreadable:
+        gaps += f", unreadable: {', '.join(row.unreadable)}"
     if row.status == "exited":
         return f"exit {row.exit_code}{gaps}"
     if row.status == "killed":

@@ -5,7 +5,7 @@ duplicate keys and any depth of nesting survive. Nothing here builds values.
 """
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _DEEPEST_INDENT = 40  # or the spaces before a text 100,000 deep would fill the memory
-MAX_FACTS_DEPTH: Final = 64
-"""How deep what is said of a connection may be nested: Python's own JSON ends near 1,000."""
 _OPENING = (b"{", b"[")
 _CLOSING = (b"}", b"]")
 
@@ -103,26 +101,6 @@ def elements(raw: bytes) -> list[bytes]:
     [b'{"id":1.0}', b'2']
     """
     return list(_parts(raw, b"[", b"]"))
-
-
-def is_shallow(raw: bytes, levels: int) -> bool:
-    """Tell whether brackets in JSON text are nested at most so deep; parses nothing.
-
-    >>> is_shallow(b'[["[[["]]', 2), is_shallow(b"[[[]]]", 2)
-    (True, False)
-    """
-    if raw.count(b"{") + raw.count(b"[") <= levels:
-        return True
-    depth = 0
-    for match in _TOKEN.finditer(raw):
-        token = match[0]
-        if token in _OPENING:
-            depth += 1
-            if depth > levels:
-                return False
-        elif token in _CLOSING:
-            depth -= 1
-    return True
 
 
 def _parts(raw: bytes, opening: bytes, closing: bytes) -> list[bytes]:

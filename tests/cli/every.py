@@ -1,0 +1,76 @@
+"""Every command that reads a log, in each of its modes: for tests of what no log may do to any."""
+
+import itertools
+from collections.abc import Iterator
+
+TEXT_MODES: tuple[tuple[str, ...], ...] = (
+    ("connections",),
+    ("messages",),
+    ("tail",),
+    ("tail", "--full"),
+    ("show", "1"),
+    ("show", "--share", "1"),
+    ("show", "3"),
+    ("show", "6"),
+    ("show", "15"),
+    ("state",),
+    ("state", "--at", "5"),
+    ("sessions",),
+    ("sessions", "--all"),
+    ("tool-calls",),
+    ("tool-call", "c1"),
+    ("tool-call", "c1", "--history"),
+    ("permissions",),
+    ("terminals",),
+    ("terminal", "term"),
+    ("terminal", "term", "--screen"),
+    ("terminal", "term", "--history"),
+    ("pending",),
+    ("stats",),
+    ("timeline",),
+    ("diff", "--at", "1", "--at", "4"),
+    ("transcript",),
+    ("transcript", "--full"),
+    ("search", "hidden"),
+    ("verify",),
+    ("prune", "1"),
+    ("prune", "--older-than", "1d"),
+    ("prune", "--to-size", "1"),
+    ("prune", "--keep-last", "1"),
+    ("log", "path"),
+    ("log", "info"),
+    ("log", "reindex"),
+    ("log", "migrate"),
+    ("doctor", "--no-self-test"),
+    ("compact", "--all"),
+    ("log", "vacuum"),
+)
+JSON_MODES: tuple[tuple[str, ...], ...] = (
+    ("connections", "--json"),
+    ("connections", "--jsonl"),
+    ("messages", "--json"),
+    ("messages", "--jsonl"),
+    ("tail", "--jsonl"),
+    ("show", "1", "--json"),
+    ("state", "--json"),
+    ("sessions", "--json"),
+    ("tool-calls", "--json"),
+    ("permissions", "--json"),
+    ("terminals", "--json"),
+    ("pending", "--json"),
+    ("stats", "--json"),
+    ("timeline", "--json"),
+    ("transcript", "--format", "json"),
+    ("transcript", "--format", "html"),
+    ("transcript", "--format", "markdown"),
+    ("export", "--jsonl"),
+    ("export", "--jsonl", "--raw"),
+    ("verify", "--json"),
+    ("log", "info", "--json"),
+    ("doctor", "--json", "--no-self-test"),
+)
+
+
+def every_mode() -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command."""
+    yield from itertools.chain(TEXT_MODES, JSON_MODES)
