@@ -139,11 +139,35 @@ WRONG: list[Any] = [
     "[1]",
     "null",
 ]
-COLUMNS = (
-    "uuid label command cwd host proxy_pid agent_pid recorded_by added_ns started_ns ended_ns "
-    "duration_ns exit_code signal protocol_version client_name agent_version frames messages "
-    "client_bytes agent_sha256 gaps notes facts journal_position crc derived"
-).split()
+COLUMNS = [
+    "uuid",
+    "label",
+    "command",
+    "cwd",
+    "host",
+    "proxy_pid",
+    "agent_pid",
+    "recorded_by",
+    "added_ns",
+    "started_ns",
+    "ended_ns",
+    "duration_ns",
+    "exit_code",
+    "signal",
+    "protocol_version",
+    "client_name",
+    "agent_version",
+    "frames",
+    "messages",
+    "client_bytes",
+    "agent_sha256",
+    "gaps",
+    "notes",
+    "facts",
+    "journal_position",
+    "crc",
+    "derived",
+]
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -171,5 +195,5 @@ def test_depth_is_that_of_brackets_outside_strings() -> None:
     assert depth_of('["unfinished [[[') == 1
     assert shallow_json('{"a": "[[["}') == {"a": "[[["}
     for wrong in ("", "{", b"\xff", nested("arrays", MAX_DEPTH + 1), "9" * 5000):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="."):
             shallow_json(wrong)
