@@ -5,12 +5,15 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from acp_proxy import clock
+
 if TYPE_CHECKING:
     from acp_proxy.cli.run import Asked
 
 
 def main() -> None:
     """Run ``acp-proxy`` with the process's arguments."""
+    clock.make_usable()
     arguments = sys.argv[1:]
     if (
         arguments[:1] in (["run"], ["tail"])

@@ -8,6 +8,9 @@ reindexes. Plain synchronous code; no traffic waits for it.
 
 def main() -> None:
     """Run the recorder's process: ``python -P -c ... JOURNAL [WAKE]``."""
-    from acp_proxy.recorder.process import main as run  # noqa: PLC0415 - siblings need not this
+    from acp_proxy import clock  # noqa: PLC0415 - siblings need not this
+
+    clock.make_usable()
+    from acp_proxy.recorder.process import main as run  # noqa: PLC0415 - see above
 
     run()

@@ -38,6 +38,8 @@ _LONGEST_ROW = 512 * 1024 * 1024  # SQLite's own limit for a value is 1,000,000,
 
 _LONGEST_NS = 2**63 - 1
 _LONGEST_STREAM = 2**62
+_LAST_STATUS = 0xFFFF
+"""wait(2) gives 16 bits."""
 
 
 class _Line(NamedTuple):
@@ -188,7 +190,7 @@ class Ingest:
     @property
     def is_damaged(self) -> bool:
         """Whether there are bytes in the journal that could not be read."""
-        return any(note["event"] == "journal damaged" for note in self._notes)
+        return any(note.get("event") == "journal damaged" for note in self._notes)
 
     def _resume(self, reader: LogReader, seq: int) -> bool:
         """Take up the state from the last checkpoint; tell whether the log keeps the state.
@@ -245,7 +247,9 @@ class Ingest:
         if event == "exit":
             self._exit_position = record.position
             status = _number(facts, "wait_status")
-            self._wait_status = status if status is not None and 0 <= status <= 0xFFFF else None
+            self._wait_status = (
+                status if status is not None and 0 <= status <= _LAST_STATUS else None
+            )
         elif event == "gap":
             stream_code = _number(facts, "stream") or 0
             end = (_number(facts, "offset") or 0) + (_number(facts, "bytes") or 0)

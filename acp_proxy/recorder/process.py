@@ -77,8 +77,28 @@ def _run(path: str, priority: Priority, wake: int | None = None) -> int:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"{error.why}\n{error.remedy}\n")
         return handover.GAVE_UP
+    except Exception as error:  # noqa: BLE001 - a journal may hold anything; it stays, and says so
+        with contextlib.suppress(OSError):
+            sys.stderr.write(
+                f"the recorder met an unexpected error ({type(error).__name__})\n"
+                f"the journal is kept; please report the error with {_place_of(error)} and the "
+                "version of acp-proxy\n"
+            )
+        return handover.GAVE_UP
     finally:
         claim.release()
+
+
+def _place_of(error: Exception) -> str:
+    """Return the file and line of ours where an error was raised, without what was read."""
+    trace = error.__traceback__
+    place = "an unknown place"
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if f"{os.sep}acp_proxy{os.sep}" in path:
+            place = f"{os.path.basename(path)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 class _Recorder:

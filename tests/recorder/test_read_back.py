@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from acp_proxy.journal import handover
-from acp_proxy.journal.append import JournalWriter
 from acp_proxy.journal.tail import JournalReader
 from acp_proxy.recorder.readback import Recorded, difference, journal_hashes
 from acp_proxy.recording import open_recording
@@ -122,7 +121,7 @@ def test_nothing_is_lost_when_the_log_is_spoiled_while_it_is_recorded(
     log: Path, trouble: Callable[[Path], None]
 ) -> None:
     read, wake = os.pipe()
-    journal: JournalWriter = begin(log)
+    journal = begin(log)
     recorder = handover.start_recorder(journal.path, read)
     os.close(read)
     try:
