@@ -92,8 +92,6 @@ class Ingest:
         self._lines: list[_Line | None] = [None, None, None]
         self._gaps = list(row.gaps)
         self._notes = [note for note in row.notes if note.get("event") != "redacted"]
-        if start.time_ns == LATEST_NS:
-            self._note({"event": "clock unknown"})
         self._wait_status: int | None = None
         self._exit_position: int | None = None
         self._frames: list[FrameToWrite] = []

@@ -53,14 +53,9 @@ def test_every_character_without_a_shape_is_shown_as_an_escape() -> None:
     assert harmful(visible(HOSTILE)) == set()
 
 
-@pytest.mark.parametrize("text", ["naïve", "日本", "👩\u200d🌾", "क\u200dष", "a\u0301"])
-def test_what_joiners_and_accents_shape_stays(text: str) -> None:
+@pytest.mark.parametrize("text", ["naïve", "日本", "👩🌾", "a\u0301"])
+def test_what_has_a_shape_stays(text: str) -> None:
     assert visible(text) == text
-
-
-@pytest.mark.parametrize("text", ["a\u200db", "\u200d", "日\u200c", "\u200c\U0001f33e"])
-def test_joiners_that_join_nothing_are_shown(text: str) -> None:
-    assert not {"\u200c", "\u200d"} & set(visible(text))
 
 
 def columns(log: Path) -> list[tuple[str, str]]:
