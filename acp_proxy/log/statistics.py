@@ -140,6 +140,8 @@ class Statistics:
             return None
         turns = derived.rows("turns", _TURN, connection_id)
         usage = derived.rows("sessions", _USAGE, connection_id)
+        with schema.reading(self._path):
+            told = [_usage(*row) for row in sorted(usage) if row[2:] != (None, None, None)]
         return Things(
             [
                 TurnSpan(prompt or started, ended, reason, error is not None)
@@ -147,7 +149,7 @@ class Statistics:
             ],
             [status for (status,) in derived.rows("permissions", ("status",), connection_id)],
             [Call(*row) for row in derived.rows("tool_calls", Call._fields, connection_id)],
-            [_usage(*row) for row in sorted(usage) if row[2:] != (None, None, None)],
+            told,
         )
 
     def tallies(self, connection_id: int, last: int) -> list[Tally]:

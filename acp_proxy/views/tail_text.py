@@ -112,7 +112,7 @@ def _sentence(line: TailLine, *, full: bool) -> str:
         text = visible(line.text)  # laid out with spaces often
     else:
         text = visible(" ".join(line.text.split()))
-    marks = [f"[{' '.join(line.flags)}]"] if line.flags else []
+    marks = [f"[{visible(' '.join(line.flags))}]"] if line.flags else []
     marks += [f"s:{visible(short_id(line.session_id))}"] if line.session_id and line.of_many else []
     marks += ["(history)"] if line.history else []
     notes = f" ({visible('; '.join(line.notes))})" if line.notes else ""

@@ -195,5 +195,5 @@ def test_depth_is_that_of_brackets_outside_strings() -> None:
     assert depth_of('["unfinished [[[') == 1
     assert shallow_json('{"a": "[[["}') == {"a": "[[["}
     for wrong in ("", "{", b"\xff", nested("arrays", MAX_DEPTH + 1), "9" * 5000):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             shallow_json(wrong)
