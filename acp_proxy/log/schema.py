@@ -184,6 +184,14 @@ def check_usable(path: str) -> None:
             connection.close()
 
 
+def text_or_bytes(raw: bytes) -> str | bytes:
+    """Return a text of SQLite's, its bytes when it is no UTF-8 (a ``text_factory``)."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
 def file_uri(path: str, mode: str) -> str:
     """Return a log as SQLite opens it by URI, whatever its path is: ``ro`` or ``rw``, never made."""
     return f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode={mode}"
