@@ -96,7 +96,7 @@ class OpenedLog:
         with schema.reading(self.path):
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
-            for row in _fetched(self._db, cursor):
+            for row in schema.fetched(self._db, cursor):
                 found = connection_row(row)
                 if found.unreadable:
                     which = ", ".join(found.unreadable)
@@ -136,12 +136,3 @@ class OpenedLog:
     def size(self) -> int:
         """Return the bytes on disk, the write-ahead log included."""
         return schema.bytes_on_disk(self.path)
-
-
-def _fetched(db: sqlite3.Connection, cursor: sqlite3.Cursor) -> "list[sqlite3.Row]":
-    """Return all rows of a query; what is no UTF-8 in them is bytes, and spoils nothing else."""
-    usual, db.text_factory = db.text_factory, schema.text_or_bytes
-    try:
-        return cursor.fetchall()
-    finally:
-        db.text_factory = usual
