@@ -109,7 +109,7 @@ def warn_of(waiting: "Iterable[Waiting]") -> None:
     for journal in waiting:
         from acp_proxy.views.tables import command_text
 
-        what = visible(command_text(journal.command))[:60] or journal.uuid
+        what = visible(command_text(journal.command))[:60] or visible(journal.uuid)
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
             f"{visible(journal.path)}): {visible(journal.why)}; {visible(journal.remedy)}",

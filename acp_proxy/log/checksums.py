@@ -50,6 +50,15 @@ def of_columns(columns: "Mapping[str, object]") -> int:
     return finished(zlib.crc32(json.dumps(told, sort_keys=True).encode()))
 
 
+def is_right(columns: "Mapping[str, object]") -> bool:
+    """Tell whether a row has the checksum that it says, or says none."""
+    crc = columns.get("crc")
+    try:
+        return crc is None or crc == of_columns(columns)
+    except (TypeError, ValueError):  # bytes where texts stand
+        return False
+
+
 add = zlib.crc32
 """``add(data, checksum)`` returns the checksum of what was before and these bytes."""
 

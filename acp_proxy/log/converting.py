@@ -86,7 +86,7 @@ def connection_row(row: "sqlite3.Row") -> ConnectionRow:
         sha256={stream: columns.text(f"{stream}_sha256") for stream in STREAMS},
         gaps=columns.entries("gaps", _is_gap),
         notes=columns.entries("notes", _is_note),
-        is_sound=_is_sound(stored),
+        is_sound=checksums.is_right(stored),
         unreadable=tuple(dict.fromkeys(columns.unreadable)),
     )
 
@@ -157,14 +157,6 @@ class _Columns:
             return value
         self.unreadable.append(name)
         return None
-
-
-def _is_sound(stored: dict[str, Any]) -> bool:
-    crc = stored.get("crc")
-    try:
-        return crc is None or crc == checksums.of_columns(stored)
-    except (TypeError, ValueError):  # bytes where texts stand
-        return False
 
 
 def _is_gap(gap: Any) -> bool:

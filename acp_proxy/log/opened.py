@@ -96,7 +96,7 @@ class OpenedLog:
         with schema.reading(self.path):
             cursor = self._db.execute(f"SELECT * FROM connections {rest}", values)
             cursor.row_factory = sqlite3.Row
-            for row in cursor:
+            for row in schema.fetched(self._db, cursor):
                 found = connection_row(row)
                 if found.unreadable:
                     which = ", ".join(found.unreadable)

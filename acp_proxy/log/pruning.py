@@ -71,6 +71,7 @@ def survey(path: str) -> Survey:
 
     """
     with contextlib.closing(schema.open_for_reading(path)) as db, schema.explaining(path):
+        db.text_factory = schema.text_or_bytes
         return Survey(_candidates(db, path), space.pages(db).used, unfinished(db))
 
 
@@ -117,6 +118,11 @@ def _candidates(db: "sqlite3.Connection", path: str) -> list[Candidate]:
 def _number(value: object) -> int:
     """Return a number of a row; one that cannot be read is 0, so that its connection goes early."""
     return value if isinstance(value, int) else 0
+
+
+def _text(value: object) -> str:
+    """Return a text of a row; of one that cannot be read, what there is of it."""
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value or "")
 
 
 def _why_it_stays(status: str, *, waits: bool, is_lost: bool) -> str | None:
@@ -201,7 +207,8 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
     """Take a connection's row out, unless it has gone by now, or stands otherwise than it did."""
     with upkeep.transaction():
         cursor = upkeep.db.execute(
-            "DELETE FROM connections WHERE id = ? AND uuid IS ? AND status IS ?",
+            "DELETE FROM connections WHERE id = ? AND CAST(uuid AS BLOB) IS CAST(? AS BLOB) "
+            "AND CAST(status AS BLOB) IS CAST(? AS BLOB)",
             (one.id, one.uuid, one.status),
         )
         if cursor.rowcount == 0:
@@ -210,7 +217,7 @@ def _take_out(upkeep: "Upkeep", one: Candidate, why: str) -> bool:
             f"INSERT INTO pruned ({', '.join(Pruned._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (
                 one.id,
-                one.uuid,
+                _text(one.uuid),
                 one.added_ns,
                 one.frames,
                 one.messages,

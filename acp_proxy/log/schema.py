@@ -184,6 +184,23 @@ def check_usable(path: str) -> None:
             connection.close()
 
 
+def text_or_bytes(raw: bytes) -> str | bytes:
+    """Return a text of SQLite's, its bytes when it is no UTF-8 (a ``text_factory``)."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def fetched(db: sqlite3.Connection, cursor: sqlite3.Cursor) -> list[Any]:
+    """Return all rows of a query; what is no UTF-8 in them is bytes, and spoils nothing else."""
+    usual, db.text_factory = db.text_factory, text_or_bytes
+    try:
+        return cursor.fetchall()
+    finally:
+        db.text_factory = usual
+
+
 def file_uri(path: str, mode: str) -> str:
     """Return a log as SQLite opens it by URI, whatever its path is: ``ro`` or ``rw``, never made."""
     return f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode={mode}"

@@ -138,18 +138,19 @@ class Statistics:
         derived = DerivedReader(self._path, self._db)
         if not derived.is_there(connection_id, version):
             return None
+        turns = derived.rows("turns", _TURN, connection_id)
+        usage = derived.rows("sessions", _USAGE, connection_id)
         with schema.reading(self._path):
-            turns = derived.rows("turns", _TURN, connection_id)
-            usage = derived.rows("sessions", _USAGE, connection_id)
-            return Things(
-                [
-                    TurnSpan(prompt or started, ended, reason, error is not None)
-                    for prompt, started, ended, reason, error in turns
-                ],
-                [status for (status,) in derived.rows("permissions", ("status",), connection_id)],
-                [Call(*row) for row in derived.rows("tool_calls", Call._fields, connection_id)],
-                [_usage(*row) for row in sorted(usage) if row[2:] != (None, None, None)],
-            )
+            told = [_usage(*row) for row in sorted(usage) if row[2:] != (None, None, None)]
+        return Things(
+            [
+                TurnSpan(prompt or started, ended, reason, error is not None)
+                for prompt, started, ended, reason, error in turns
+            ],
+            [status for (status,) in derived.rows("permissions", ("status",), connection_id)],
+            [Call(*row) for row in derived.rows("tool_calls", Call._fields, connection_id)],
+            told,
+        )
 
     def tallies(self, connection_id: int, last: int) -> list[Tally]:
         """Return how many messages of each stream, kind and method there are; 0.4 µs a message."""

@@ -225,9 +225,7 @@ class LogWriter:
             self._seal(connection_id)
 
     def _is_sound(self, connection_id: int) -> bool:
-        columns = self._columns(connection_id)
-        crc = columns.get("crc")
-        return crc is None or crc == checksums.of_columns(columns)
+        return checksums.is_right(self._columns(connection_id))
 
     def _seal(self, connection_id: int, *, only_new: bool = False) -> None:
         """Give a connection's row its checksum."""
@@ -241,7 +239,7 @@ class LogWriter:
     def _columns(self, connection_id: int) -> dict[str, Any]:
         cursor = self._db.execute("SELECT * FROM connections WHERE id = ?", (connection_id,))
         names = [column[0] for column in cursor.description]
-        return dict(zip(names, cursor.fetchone() or (), strict=False))
+        return dict(zip(names, next(iter(schema.fetched(self._db, cursor)), ()), strict=False))
 
     def insert(
         self,

@@ -90,7 +90,7 @@ def connection_object(row: "ConnectionRow") -> dict[str, Any]:
         "gaps": row.gaps,
         "notes": row.notes,
         "facts": None if row.facts is None else shallow_json(row.facts),
-        **({"unreadable": list(row.unreadable)} if row.unreadable else {}),
+        "unreadable": row.unreadable,
     }
 
 

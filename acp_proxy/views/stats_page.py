@@ -39,7 +39,7 @@ def _head(document: dict[str, Any]) -> str:
     whole = size(sum(document["bytes"].values()))
     took = f", {long}" if long else ""
     return (
-        f"connection {document['connection']} ({document['status']}) up to message "
+        f"connection {document['connection']} ({visible(document['status'])}) up to message "
         f"{document['at']}: {messages}, {whole} bytes{took}"
     )
 

@@ -175,7 +175,7 @@ def test_a_persons_own_words_are_harmless(
     text = output_of([str(PROXY), *words], env, tmp_path, at_terminal=at_terminal)
 
     text = text.replace("\r\n", "\n")
-    assert text
+    assert text or words[0] == "search"  # which may find nothing
     assert harmful(text) == set()
     assert "Traceback" not in text
 

@@ -9,7 +9,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.log import integrity, schema
 from acp_proxy.recording import open_recording
 from tests.cli.commands import invoke
@@ -75,7 +77,6 @@ def test_a_locked_log_is_no_damage(log: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("sql", "command"),
     [
-        ("UPDATE connections SET label = CAST(x'ff41' AS TEXT)", "connections"),
         ("UPDATE messages SET kind_code = 77 WHERE seq = 2", "messages"),
         ("UPDATE messages SET method = CAST(x'c328' AS TEXT) WHERE seq = 2", "messages"),
         ("UPDATE messages SET bytes = bytes + 1 WHERE seq = 2", "messages"),
@@ -94,8 +95,10 @@ def test_a_value_that_cannot_be_is_told_as_damage(log: Path, sql: str, command: 
     ("sql", "told"),
     [
         ("UPDATE connections SET command = '[\"a'", "connection 1 cannot be read"),
-        ("UPDATE connections SET gaps = 'x'", "connection 1 cannot be read"),
-        ("UPDATE connections SET notes = ''", "connection 1 cannot be read"),
+        ("UPDATE connections SET gaps = 'x'", "connection 1 cannot be read: gaps"),
+        ("UPDATE connections SET notes = ''", "connection 1 cannot be read: notes"),
+        ("UPDATE connections SET label = CAST(x'ff41' AS TEXT)", "cannot be read: label"),
+        ("UPDATE connections SET uuid = CAST(x'ff41' AS TEXT)", "cannot be read: uuid"),
         ("UPDATE connections SET cwd = '/elsewhere'", "connection 1 is not what was recorded"),
         ("UPDATE connections SET added_ns = added_ns + 1", "connection 1 is not what was recorded"),
     ],
@@ -105,7 +108,8 @@ def test_what_is_told_of_a_connection_is_not_believed_when_it_was_damaged(
 ) -> None:
     change(log, sql)
 
-    assert told in invoke("connections", "--log", log).stderr
+    for words in ("connections", "messages", "state", "sessions --all", "log info"):
+        assert told in CliRunner().invoke(acp_proxy, [*words.split(), "--log", str(log)]).output
     assert "connection" in invoke("verify", "--log", log, code=1).stdout
     invoke("log", "reindex", "--log", log)
     assert told in invoke("connections", "--log", log).stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -283,6 +284,9 @@ def assert_gaps_tell_what_is_missing(conversation: Conversation) -> None:
         assert len(recorded) + sum(size for _, size in gaps) == len(said)
         assert recorded in [without_gaps(said, gaps, in_recorded=way) for way in (False, True)]
     assert connection["gaps"]
+    verified = json.loads(conversation.log.ask("verify", "--json").stdout)
+    assert len(verified["problems"]) == len(connection["gaps"])
+    assert all("were relayed but not" in one["problem"] for one in verified["problems"])
 
 
 @pytest.mark.slow
