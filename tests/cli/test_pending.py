@@ -71,7 +71,7 @@ def test_while_it_runs_ages_reach_to_now(tmp_path: Path, monkeypatch: pytest.Mon
     log = put(tmp_path / "log.db", V1[:6])
     set_facts(log, status="running")
     now = parse_time("2026-01-02T03:05:39Z")
-    monkeypatch.setattr("time.time_ns", lambda: now)
+    monkeypatch.setattr("acp_proxy.clock._time_ns", lambda: now)
 
     told = document("pending", "--log", log)
 
