@@ -19,7 +19,8 @@ from acp_proxy.errors import LogError
 from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import Stream, decode_facts
 from acp_proxy.journal.tail import JournalReader
-from acp_proxy.log.schema import LogLockedError, LogUnavailableError
+from acp_proxy.log.identity import LogUnavailableError
+from acp_proxy.log.schema import LogLockedError
 from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recorder.keeping import keep_limits
