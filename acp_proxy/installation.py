@@ -21,6 +21,8 @@ _KEY = "key"
 _KEY_BYTES = 32
 _LOGS = "logs"
 _MOST_ENTRIES = 10_000
+_SHORT = tuple(f"{root}/".encode() for root in FALLBACK_ROOTS)
+"""What lies below these lives not long, folders included."""
 _ENTRY_BYTES = 64 * 1024
 
 
@@ -310,12 +312,13 @@ def _drop_stale(place: str) -> None:
                     continue
                 with open(entry.path, "rb") as file:
                     inode, _, path = file.read(_ENTRY_BYTES).rstrip(b"\n").split(b" ", 2)
-                if os.path.isdir(os.path.dirname(path)) and _inode(path) != int(inode):
+                is_gone = _inode(path) != int(inode)
+                if is_gone and (os.path.isdir(os.path.dirname(path)) or path.startswith(_SHORT)):
                     os.unlink(entry.path)
 
 
 def _inode(path: bytes) -> int | None:
     try:
         return os.lstat(path).st_ino
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -31,6 +31,8 @@ _FOLDER_SUFFIX = ".journals"
 _LOCK_SUFFIX = ".lock"
 _DAMAGED_SUFFIX = ".damaged"
 _NEW_SUFFIX = ".new"
+ADOPT = "if it is yours: acp-proxy log trust LOG, with the path of its log"
+"""What the owner of a journal can do that was not written here."""
 _STALE_SECONDS = 60
 _CLAIM_TRIES = 10
 _CLAIM_PAUSE_SECONDS = 0.01

@@ -19,6 +19,8 @@ _OF_SQLITE: Final = {
     "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
 }
+_WORST: Final = ("trigger", "view", "index", "table")
+"""Which kinds are named first."""
 _MOST_OBJECTS: Final = 500
 _MOST_NAMED: Final = 5
 _LONGEST_SQL: Final = 64 * 1024
@@ -77,6 +79,9 @@ def check(path: str, db: sqlite3.Connection, steps: Sequence[str], *, strictly: 
     ours = _expected(len(steps))
     wrong, more = _compared(found, ours, strictly=strictly)
     if wrong:
+        wrong.sort(
+            key=lambda text: _WORST.index(text.split()[0]) if text.split()[0] in _WORST else 9
+        )
         named = ", ".join(wrong[:_MOST_NAMED])
         rest = f" and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
         raise LogError(

@@ -10,6 +10,9 @@ import sqlite3
 from typing import Any, Final
 from urllib.parse import quote
 
+_DEFENSIVE: Final = 1010
+_WRITABLE_SCHEMA: Final = 1011
+"""SQLITE_DBCONFIG_DEFENSIVE and SQLITE_DBCONFIG_WRITABLE_SCHEMA, which Python 3.11 does not name."""
 _STEPS_BETWEEN: Final = 1000
 _LEAST_STEPS: Final = 20_000_000
 _STEPS_PER_BYTE: Final = 40
@@ -115,6 +118,5 @@ def _restrict(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check = ON").fetchall()
     set_config = getattr(db, "setconfig", None)  # from Python 3.12 on
     if set_config is not None:
-        set_config(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
-        set_config(sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, False)
-        set_config(sqlite3.SQLITE_DBCONFIG_WRITABLE_SCHEMA, False)
+        set_config(_DEFENSIVE, True)
+        set_config(_WRITABLE_SCHEMA, False)

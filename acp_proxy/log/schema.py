@@ -30,6 +30,8 @@ STEPS = (
 )
 """The steps of the schema that this program knows, in order."""
 
+_HISTORY = "_sqlite_migrations"
+_MOST_STEPS = 1000
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
 _ANOTHER = "or choose another with --log"
@@ -80,6 +82,7 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> LogConnection:
                 conformity.check(path, connection, applied, strictly=False)
             if pending:
                 _migrate(path, connection)
+            _allow_triggers(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
             connection.close()
@@ -303,21 +306,31 @@ def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
             return
 
 
-def _applied(connection: sqlite3.Connection) -> list[str]:
+def _allow_triggers(connection: sqlite3.Connection) -> None:
+    """Let our triggers write to the search index, after the schema was found to be ours.
+
+    Before 3.41, SQLite lets no trigger of an untrusted schema use FTS5.
+    """
     try:
-        rows = connection.execute(
-            "SELECT name FROM _sqlite_migrations WHERE migration_set = 'acp_proxy' ORDER BY id"
-        ).fetchall()
+        connection.execute("EXPLAIN DELETE FROM texts WHERE id = 0").fetchall()
     except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
+        if not str(error).startswith("unsafe use"):
             raise
-        tables = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchall()
-        if tables:
-            raise LogError(
-                "this is an SQLite file of some other program", "choose another with --log"
-            ) from error
-        return []
-    return [name for (name,) in rows]
+        connection.execute("PRAGMA trusted_schema = ON").fetchall()
+
+
+def _applied(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("SELECT type FROM sqlite_schema WHERE name = ?", (_HISTORY,))
+    types = [kind for (kind,) in found.fetchall()]
+    if types != ["table"]:  # a view of that name would be run
+        if not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+            return []
+        raise LogError("this is an SQLite file of some other program", "choose another with --log")
+    rows = connection.execute(
+        f"SELECT name FROM {_HISTORY} WHERE migration_set = 'acp_proxy' ORDER BY id LIMIT ?",
+        (_MOST_STEPS,),
+    )
+    return [str(name) for (name,) in rows.fetchall()]
 
 
 def _pending(path: str, applied: list[str]) -> list[str]:

@@ -55,13 +55,15 @@ def main() -> None:
     code = _run(path, priority, int(wake[0]) if wake else None)
     if code == handover.DONE and wake:  # the log works: what others left over can go in too
         for left in spool.beside(path):
-            if not spool.is_alive(left):
+            if spool.is_ours(left) and not spool.is_alive(left):
                 _run(left, priority)
         spool.sweep(path)
     sys.exit(code)
 
 
 def _run(path: str, priority: Priority, wake: int | None = None) -> int:
+    if wake is None and not spool.is_ours(path):  # else the proxy that writes it has started us
+        return _give_up(LogError(f"{path} was not written by acp-proxy here", spool.ADOPT))
     claim = spool.Claim(path)
     with contextlib.suppress(OSError):  # a folder that cannot be written: go without
         if not claim.take():
@@ -72,11 +74,20 @@ def _run(path: str, priority: Priority, wake: int | None = None) -> int:
     except FileNotFoundError:  # somebody else has finished it
         return handover.DONE
     except LogError as error:
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"{error.why}\n{error.remedy}\n")
-        return handover.GAVE_UP
+        return _give_up(error)
     finally:
         claim.release()
+
+
+def _give_up(error: LogError) -> int:
+    """Say why the journal stays where it is."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{_one_line(error.why)}\n{_one_line(error.remedy)}\n")
+    return handover.GAVE_UP
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 class _Recorder:
