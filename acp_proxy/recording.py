@@ -63,6 +63,7 @@ class Recording:
         self.path = path
         self._log = LogReader(path)
         self.losses = self._log.losses  # what the answers lacked so far, in words
+        self.notice = self._log.notice  # that a private copy is read, and why; None: it is not
         self._seen: set[int] = set()
 
     def __enter__(self) -> "Recording":

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_proxy.installation import FALLBACK_ROOTS
 from acp_proxy.journal.records import decode_facts
-from acp_proxy.journal.spool import FALLBACK_ROOTS
 from acp_proxy.journal.tail import JournalReader
 from tests.golden import Golden
 

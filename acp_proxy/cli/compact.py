@@ -12,11 +12,11 @@ from acp_proxy.cli.options import (
     echo_page,
     json_option,
     log_option,
+    own_log,
     warn_of,
 )
 from acp_proxy.cli.progress import progress
 from acp_proxy.cli.prune import AGE, give_back
-from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
@@ -58,7 +58,7 @@ def compact(
     if not (connections or older_than or of_all):
         raise click.UsageError("say what: CONNECTIONS, --older-than or --all")
     with failing_plainly():
-        path = log_path(log)
+        path = own_log(log)
         warn_of(settle(path))
         choice = _chosen(path, connections, older_than, undo=undo)
         done = Compacted(choice, undo, _expected(path, choice) if dry_run and not undo else None)

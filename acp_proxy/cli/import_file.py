@@ -13,13 +13,10 @@ import click
 from acp_proxy.advance import counted
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.failures import Failure, failing_plainly
-from acp_proxy.cli.options import (
-    json_option,
-    log_option,
-)
+from acp_proxy.cli.options import json_option, log_option, own_log
 from acp_proxy.cli.progress import progress
 from acp_proxy.errors import QueryError
-from acp_proxy.log.place import log_path
+from acp_proxy.log.identity import MAGIC
 from acp_proxy.log.schema import NoLogError
 from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import (
@@ -62,16 +59,21 @@ class _Source(click.File):
 def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: bool) -> None:
     """Read FILE (- for stdin), as `export --jsonl` writes it, into the log as a new connection.
 
-    Of each line only "from" and the data are needed ("data", "dataBase64" or
+    FILE may also be another log: all of its connections are imported. Of each line only "from" and the data are needed ("data", "dataBase64" or
     "message"). All of the file is imported, or nothing of it.
     """
     from acp_proxy.recorder.rewrite import import_connection  # slow to import
 
     name = getattr(file, "name", "FILE")
     with failing_plainly(), contextlib.ExitStack() as stack:
-        path = log_path(log)
+        path = own_log(log)
         if not file.seekable():  # whoever writes it may be slow; the log must not wait locked
             file = _spool(file, stack.enter_context(tempfile.TemporaryFile()))
+        if _is_log(file):
+            from acp_proxy.cli.import_log import import_log
+
+            import_log(name, path, label, as_json=as_json)
+            return
         total = _bytes_left(file)
         lines: Iterator[tuple[int, bytes]] = enumerate(file, 1)
         first = next(lines, None)
@@ -85,10 +87,8 @@ def import_file(file: BinaryIO, log: str | None, label: str | None, as_json: boo
             lines = itertools.chain([first], lines)
         else:
             total -= len(first[1])
-        columns = _columns(facts)
-        if label is not None:
-            columns["label"] = label
-        uuid = _free_uuid(path, facts)
+        columns = columns_of(facts, label)
+        uuid = free_uuid(path, facts)
         with progress("importing", total, "B") as advance:
             frames = _frames(counted(lines, advance, lambda line: len(line[1])), name)
             connection_id = import_connection(path, uuid, columns, frames)
@@ -133,10 +133,20 @@ def _frames(lines: "Iterable[tuple[int, bytes]]", name: str) -> "Iterator[Import
             raise Failure(f"{name}, line {number}: {error}; nothing was imported") from error
 
 
-def _columns(facts: str | None) -> dict[str, Any]:
-    """Return the columns of ``connections`` that a header tells."""
-    if facts is None:
-        return {}
+def _is_log(file: BinaryIO) -> bool:
+    here = file.tell()
+    found = file.read(len(MAGIC)) == MAGIC
+    file.seek(here)
+    return found
+
+
+def columns_of(facts: str | None, label: str | None) -> dict[str, Any]:
+    """Return the columns of ``connections`` that a header tells, with the label that was asked for."""
+    columns = {} if facts is None else _columns(facts)
+    return columns if label is None else columns | {"label": label}
+
+
+def _columns(facts: str) -> dict[str, Any]:
     known = json.loads(facts)
     columns: dict[str, Any] = {"facts": facts}
     for key in ("label", "cwd", "host"):
@@ -157,7 +167,7 @@ def _columns(facts: str | None) -> dict[str, Any]:
     return columns
 
 
-def _free_uuid(path: str, facts: str | None) -> str:
+def free_uuid(path: str, facts: str | None) -> str:
     """Return the uuid that a header tells when this log has it not yet, else a new one."""
     told = json.loads(facts).get("uuid") if facts is not None else None
     if isinstance(told, str):

@@ -13,6 +13,8 @@ from acp_proxy.cli.options import (
     json_option,
     log_option,
     opened,
+    own_log,
+    reading,
     warn_of,
 )
 from acp_proxy.cli.progress import progress
@@ -20,6 +22,7 @@ from acp_proxy.clock import wall_clock_ns
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged
 from acp_proxy.log import schema
+from acp_proxy.log.identity import require_ours
 from acp_proxy.log.place import log_path
 from acp_proxy.log.space import survey
 from acp_proxy.recorder.leftovers import Waiting, running, settle
@@ -96,11 +99,12 @@ def info(log: str | None, as_json: bool) -> None:
 
 
 def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
-    unwritable = schema.why_not_writable(where)
+    unwritable = schema.why_not_writable(where) or _why_not_ours(where)
     facts: dict[str, Any] = {
         "path": where,
         "exists": os.path.exists(where),
         "writable": unwritable is None,
+        "foreign": None,
         "size": None,
         "connections": None,
         "frames": None,
@@ -127,16 +131,28 @@ def _facts(where: str, waiting: list[Waiting]) -> dict[str, Any]:
         facts["size"] = os.stat(where).st_size
         try:
             facts["steps"] = schema.applied_steps(where)
-            with open_recording(where) as recording:
+            with reading(where) as recording:
+                facts["foreign"] = recording.notice
                 facts |= recording.counts()
                 for _ in recording.connections():  # what cannot be read of them is among the losses
                     pass
                 facts["size"] = recording.size()
-                facts["problem"] = "; ".join(recording.losses) or facts["problem"]
+                problems = [*recording.losses, *filter(None, [facts["problem"]])]
+                facts["problem"] = "; ".join(problems) or None
             facts["space"] = space_document(survey(where, now_ns=wall_clock_ns()), _ratio(where))
         except LogError as error:
             facts["problem"] = str(error)
     return facts
+
+
+def _why_not_ours(where: str) -> str | None:
+    """Return why nothing is recorded into a log that could be written."""
+    try:
+        with schema.explaining(where):
+            require_ours(where)
+    except LogError as error:
+        return str(error)
+    return None
 
 
 def _ratio(where: str) -> float | None:
@@ -149,6 +165,37 @@ def _ratio(where: str) -> float | None:
     todo = [row for row in rows if row.id not in packed]
     todo.sort(key=lambda row: -sum(row.streams.values()))
     return sampled_ratio(where, [row.id for row in todo])
+
+
+@log.command()
+@click.argument("log", metavar="[LOG]", required=False, shell_complete=candidates.path_name)
+@json_option
+def trust(log: str | None, as_json: bool) -> None:
+    """Say that LOG is yours, so that it is opened in place and may be written to.
+
+    A log that was copied, moved or restored, or that came from somebody else, is read
+    through a private copy and never written until then. Its journals are taken too: what
+    they hold goes into it with the next command that reads it. Prints what was found.
+    """
+    from acp_proxy.recorder.trusting import trust as trust_log
+
+    with failing_plainly():
+        found = trust_log(log_path(log))
+    if as_json:
+        click.echo(dumps(found))
+        return
+    where = visible(str(found["path"]))
+    if found["exists"]:
+        click.echo(
+            f"{where}: {count(found['connections'], 'connection')}, "
+            f"{count(found['messages'], 'message')}, {size(found['size'])}"
+        )
+        click.echo("known already" if found["wasKnown"] else "trusted from now on")
+    else:
+        click.echo(f"{where}: no log there")
+    click.echo(f"journals:     {len(found['journals'])} taken over")
+    for journal in found["journals"]:
+        click.echo(f"  {visible(journal)}")
 
 
 @log.command()
@@ -170,7 +217,7 @@ def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
     from acp_proxy.views.upkeep import vacuumed_document, vacuumed_page
 
     with failing_plainly():
-        where = log_path(log)
+        where = own_log(log)
         warn_of(settle(where))
         open_recording(where).close()  # refuses one that is not there, rather than making it
         with Upkeep(where) as upkeep:
@@ -187,7 +234,7 @@ def vacuum(log: str | None, incremental: bool, as_json: bool) -> None:
 def migrate(log: str | None, as_json: bool) -> None:
     """Make the log, or bring it up to date with this acp-proxy."""
     with failing_plainly():
-        where = log_path(log)
+        where = own_log(log)
         before = schema.applied_steps(where) if os.path.exists(where) else []
         schema.open_for_writing(where).close()
         done = [step for step in schema.applied_steps(where) if step not in before]
@@ -219,6 +266,8 @@ def reindex(connection: str | None, log: str | None, as_json: bool) -> None:
     from acp_proxy.recorder.rewrite import rebuild_search
     from acp_proxy.recorder.rewrite import reindex as reindex_connection
 
+    with failing_plainly():
+        own_log(log)
     with opened(log) as recording:
         rows = (
             sorted(recording.connections(), key=lambda row: row.id)  # texts come in anew

@@ -13,8 +13,10 @@ from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.outputs import STDOUT, opened_output
 from acp_proxy.cli.progress import progress
 from acp_proxy.events.event import Owner
+from acp_proxy.log.copies import remove_on_signals
+from acp_proxy.log.identity import require_ours
 from acp_proxy.log.place import VARIABLE, log_path
-from acp_proxy.log.schema import NoLogError
+from acp_proxy.log.schema import NoLogError, explaining
 from acp_proxy.recorder.leftovers import Waiting, settle
 from acp_proxy.recording import Recording, open_recording
 from acp_proxy.settings import load
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from acp_proxy.state.fold import State
 
 _AT_ONCE = 256 * 1024
+_SAID = "acp_proxy.cli.options.said"
+_MOST_WARNINGS = 5
 
 log_option = click.option(
     "--log",
@@ -72,7 +76,7 @@ def opened(log: str | None) -> "Iterator[Recording]":
     with failing_plainly():
         path = log_path(log)
         warn_of(settle(path))
-        with open_recording(path) as recording, _warning_of_losses(recording):
+        with reading(path) as recording, _warning_of_losses(recording):
             yield recording
 
 
@@ -83,11 +87,37 @@ def opened_if_there(log: str | None) -> "Iterator[Recording | None]":
         path = log_path(log)
         warn_of(settle(path))
         try:
-            recording = stack.enter_context(open_recording(path))
+            recording = stack.enter_context(reading(path))
             stack.enter_context(_warning_of_losses(recording))
         except NoLogError as error:
             click.echo(f"acp-proxy: {visible(str(error))}", err=True)
             recording = None
+        yield recording
+
+
+def own_log(log: str | None) -> str:
+    """Return the path of a log that is to be written.
+
+    Raises:
+        LogError: It was not made by this installation, or there is no place for one.
+
+    """
+    path = log_path(log)
+    with explaining(path):
+        require_ours(path)
+    return path
+
+
+@contextlib.contextmanager
+def reading(path: str) -> "Iterator[Recording]":
+    """Open a log to read it; say once on stderr when a private copy of it is read, and why."""
+    with open_recording(path) as recording:
+        if recording.notice is not None:
+            remove_on_signals()
+            said: set[str] = click.get_current_context().meta.setdefault(_SAID, set())
+            if path not in said:
+                said.add(path)
+                click.echo(f"acp-proxy: {visible(recording.notice)}", err=True)
         yield recording
 
 
@@ -106,13 +136,20 @@ def _warning_of_losses(recording: Recording) -> "Iterator[None]":
 
 def warn_of(waiting: "Iterable[Waiting]") -> None:
     """Say on stderr which recordings are not in the log, and why."""
-    for journal in waiting:
+    every = list(waiting)
+    for journal in every[:_MOST_WARNINGS]:
         from acp_proxy.views.tables import command_text
 
         what = visible(command_text(journal.command))[:60] or visible(journal.uuid)
         click.echo(
             f"acp-proxy: not in the log yet: {what} ({journal.bytes} bytes in "
             f"{visible(journal.path)}): {visible(journal.why)}; {visible(journal.remedy)}",
+            err=True,
+        )
+    if len(every) > _MOST_WARNINGS:
+        click.echo(
+            f"acp-proxy: {len(every) - _MOST_WARNINGS} more journals are not in the log: "
+            "acp-proxy log info lists them",
             err=True,
         )
 

@@ -13,10 +13,10 @@ from acp_proxy.cli.options import (
     echo_page,
     json_option,
     log_option,
+    own_log,
     warn_of,
 )
 from acp_proxy.cli.progress import progress
-from acp_proxy.log.place import log_path
 from acp_proxy.log.retention import Limits, parse_age, parse_size
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
@@ -98,7 +98,7 @@ def prune(
     limits = Limits(older_than and older_than.value, to_size and to_size.value, keep_last or 0)
     freed = left = None
     with failing_plainly():
-        path = log_path(log)
+        path = own_log(log)
         warn_of(settle(path))
         found, choice, rows = _chosen(path, connections, limits)
         if not as_json:

@@ -8,15 +8,11 @@ import click
 
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.failures import failing_plainly
-from acp_proxy.cli.options import (
-    json_option,
-    log_option,
-)
+from acp_proxy.cli.options import json_option, log_option, reading
 from acp_proxy.cli.progress import progress
 from acp_proxy.journal.spool import aside, damaged
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import settle
-from acp_proxy.recording import open_recording
 from acp_proxy.views.jsonlines import dumps
 from acp_proxy.views.safe_text import visible
 from acp_proxy.views.units import count
@@ -43,7 +39,7 @@ def verify(connection: str | None, log: str | None, as_json: bool) -> None:
         {"journal": journal.path, "problem": f"not in the log: {journal.why}; {journal.remedy}"}
         for journal in settle(path)
     ]
-    with failing_plainly(), open_recording(path) as recording:
+    with failing_plainly(), reading(path) as recording:
         with progress("checking"):
             problems += [{"log": path, "problem": text} for text in recording.check_integrity()]
         if connection is None:

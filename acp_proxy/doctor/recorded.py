@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_proxy.doctor.findings import NOTE, OK, PROBLEM, Finding
 from acp_proxy.errors import LogError
 from acp_proxy.journal.spool import damaged, folder_of, is_alive, waiting
-from acp_proxy.log import schema
+from acp_proxy.log import identity, schema
 from acp_proxy.log.place import log_path
 from acp_proxy.recorder.leftovers import settle
 from acp_proxy.recording import open_recording
@@ -63,9 +63,15 @@ def _log(path: str) -> "Iterator[Finding]":
             yield Finding("log", PROBLEM, reason, "until then, what is recorded waits in journals")
         return
     try:
+        with schema.explaining(path):
+            foreign = identity.why_foreign(path)
+        if foreign is not None:
+            remedy = identity.foreign_remedy(path)
+            yield Finding("log", PROBLEM, f"{foreign}: nothing is recorded into it", remedy)
         missing = [step for step in schema.STEPS if step not in schema.applied_steps(path)]
-        yield from _contents(path, looks=not _is_locked(path))
-        schema.check_usable(path)  # last: it leaves none of SQLite's files behind
+        yield from _contents(path, looks=foreign is not None or not _is_locked(path))
+        if foreign is None:
+            schema.check_usable(path)  # last: it leaves none of SQLite's files behind
     except LogError as error:
         yield Finding("log", PROBLEM, error.why, error.remedy)
         return

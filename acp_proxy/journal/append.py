@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from acp_proxy.clock import LATEST_NS, wall_clock_ns
+from acp_proxy.installation import seal
 from acp_proxy.journal.records import (
     HEADER_SIZE,
     Facts,
@@ -68,7 +69,8 @@ class JournalWriter:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
             os.fchmod(self._fd, 0o600)  # whatever the umask
-            os.pwrite(self._fd, encode_header(Slot()), 0)
+            self._seal = seal(os.path.basename(path), os.fstat(self._fd).st_ino)
+            os.pwrite(self._fd, encode_header(Slot(), self._seal), 0)
             if start is not None:
                 self.note(start)
             os.rename(unfinished, path)
@@ -171,4 +173,4 @@ class JournalWriter:
         )
         slot = Slot((client, agent, stderr), self._wait_status, end)
         with contextlib.suppress(OSError):
-            os.pwrite(self._fd, encode_header(slot), 0)
+            os.pwrite(self._fd, encode_header(slot, self._seal), 0)

@@ -16,11 +16,15 @@ from enum import IntEnum
 from typing import NamedTuple
 from zlib import crc32
 
+from acp_proxy.installation import UNSEALED
+
 MAGIC = b"ACPJRNL1"
 HEADER_SIZE = 64
-_HEADER = struct.Struct("<8sI4xQQQqQ8x")
+_HEADER = struct.Struct("<8sI4xQQQqQ8s")
 _SLOT = slice(16, 56)
 """What the header's checksum covers; a checksum of 0 is one that an older proxy did not take."""
+SEAL_AT = 56
+"""Where the seal stands in the header; its checksum does not cover it."""
 HEAD = struct.Struct("<IIQqqB3x")
 """length, checksum, offset in the stream, monotonic ns, wall clock ns, stream."""
 HEAD_SIZE = HEAD.size
@@ -93,10 +97,16 @@ class Slot(NamedTuple):
     is_sound: bool = True
 
 
-def encode_header(slot: Slot) -> bytes:
-    """Return the first HEADER_SIZE bytes of a journal."""
+def encode_header(slot: Slot, seal: bytes = UNSEALED) -> bytes:
+    """Return the first HEADER_SIZE bytes of a journal.
+
+    Args:
+        slot: What the header's slot says.
+        seal: Proof that this installation made the journal (``installation.seal``).
+
+    """
     status = _NO_STATUS if slot.wait_status is None else slot.wait_status
-    values = (*slot.reached, status, slot.end)
+    values = (*slot.reached, status, slot.end, seal)
     return _HEADER.pack(MAGIC, crc32(_HEADER.pack(MAGIC, 0, *values)[_SLOT]), *values)
 
 
@@ -104,12 +114,17 @@ def decode_header(data: bytes) -> Slot | None:
     """Return a header's slot, None when these bytes begin no journal."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         return None
-    _, checksum, client, agent, stderr, status, end = _HEADER.unpack_from(data)
+    _, checksum, client, agent, stderr, status, end, _ = _HEADER.unpack_from(data)
     if (checksum and checksum != crc32(data[_SLOT])) or max(
         client, agent, stderr
     ) > _LONGEST_STREAM:
         return Slot(is_sound=False)
     return Slot((client, agent, stderr), None if status == _NO_STATUS else status, end)
+
+
+def seal_of(header: bytes) -> bytes:
+    """Return the seal in a header; ``UNSEALED`` when these bytes are not one."""
+    return header[SEAL_AT:HEADER_SIZE] if len(header) >= HEADER_SIZE else UNSEALED
 
 
 def encode_head(stream: Stream, offset: int, monotonic_ns: int, time_ns: int, data: bytes) -> bytes:

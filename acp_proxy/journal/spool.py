@@ -9,11 +9,18 @@ journal's first record names its log.
 import contextlib
 import fcntl
 import os
-import stat
 import time
 from typing import TYPE_CHECKING
 
 from acp_proxy.clock import wall_clock_ns
+from acp_proxy.installation import (
+    FALLBACK_ROOTS,
+    is_private,
+    is_sealed,
+    make_private_folder,
+    seal,
+)
+from acp_proxy.journal.records import HEADER_SIZE, SEAL_AT, decode_header, seal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,11 +28,12 @@ if TYPE_CHECKING:
     from acp_proxy.journal.append import JournalWriter
     from acp_proxy.journal.records import Facts
 
-FALLBACK_ROOTS = ("/var/tmp", "/tmp")  # noqa: S108 - a private folder is made there and checked
 _FOLDER_SUFFIX = ".journals"
 _LOCK_SUFFIX = ".lock"
 _DAMAGED_SUFFIX = ".damaged"
 _NEW_SUFFIX = ".new"
+ADOPT = "if it is yours: acp-proxy log trust LOG, with the path of its log"
+"""What the owner of a journal can do that was not written here."""
 _STALE_SECONDS = 60
 _CLAIM_TRIES = 10
 _CLAIM_PAUSE_SECONDS = 0.01
@@ -72,37 +80,52 @@ def create(
     return None
 
 
-def make_private_folder(folder: str) -> None:
-    """Make a folder, and those above it that are missing, 0700.
-
-    Raises:
-        OSError: It cannot be made, or belongs to somebody else.
-
-    """
-    parent = os.path.dirname(folder)
-    if not os.path.isdir(folder):
-        if parent != folder and not os.path.isdir(parent):
-            make_private_folder(parent)
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
-            os.chmod(folder, 0o700)  # whatever the umask
-    if not is_private(folder):
-        raise PermissionError(f"{folder} belongs to somebody else, or others may write there")
-
-
-def is_private(folder: str) -> bool:
-    """Tell whether a folder is a real one, ours, and only ours to write to."""
-    try:
-        status = os.lstat(folder)
-    except OSError:
-        return False
-    ours = status.st_uid == os.geteuid()
-    return stat.S_ISDIR(status.st_mode) and ours and not status.st_mode & 0o022
-
-
 def waiting(log: str) -> list[str]:
     """Return the paths of the journals of a log, oldest first, those in use included."""
     return sorted(_journals(log), key=_made)
+
+
+def is_ours(path: str) -> bool:
+    """Tell whether this installation made a journal, or its user said so (``adopt``).
+
+    A folder of journals can be unpacked from an archive. A journal says what is to be deleted from
+    its log and comes from a peer byte for byte, so one from elsewhere is left alone.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid():
+            return False
+        header = os.pread(fd, HEADER_SIZE, 0)
+        return is_sealed(seal_of(header), uuid_of(path), status.st_ino)
+    finally:
+        os.close(fd)
+
+
+def adopt(path: str) -> bool:
+    """Seal a journal as one of this installation, because its user says so.
+
+    Returns False for a file that is no journal, is being written, or belongs to somebody else.
+
+    Raises:
+        OSError: It cannot be written.
+
+    """
+    fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(fd)
+        is_free = _lock(fd, fcntl.LOCK_EX)
+        if not is_free or status.st_uid != os.geteuid() or status.st_nlink != 1:
+            return False
+        if decode_header(os.pread(fd, HEADER_SIZE, 0)) is None:
+            return False
+        os.pwrite(fd, seal(uuid_of(path), status.st_ino), SEAL_AT)
+        return True
+    finally:
+        os.close(fd)
 
 
 def uuid_of(path: str) -> str:

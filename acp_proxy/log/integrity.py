@@ -6,13 +6,14 @@ import sqlite3
 import tempfile
 
 from acp_proxy.log import schema
+from acp_proxy.log.connecting import LogConnection, connect
 
 _PATIENCE_SECONDS = 5
 _CHECK_INDEX = "INSERT INTO search (search, rank) VALUES ('integrity-check', 1)"
 """It writes nothing, but SQLite wants a connection that could."""
 
 
-def problems(path: str, db: sqlite3.Connection) -> list[str]:
+def problems(path: str, db: LogConnection) -> list[str]:
     """Return what SQLite finds wrong with a log, nothing when it is sound.
 
     Compares the search index with the texts that it is of, while no other process can write:
@@ -30,17 +31,19 @@ def problems(path: str, db: sqlite3.Connection) -> list[str]:
         rows = db.execute("PRAGMA integrity_check").fetchall()
         has_index = bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'search'").fetchall())
         found = [str(text) for (text,) in rows if text != "ok"]
-    return found + _of_index(path, db) if has_index else found
+    return found + _of_index(db) if has_index else found
 
 
-def _of_index(path: str, db: sqlite3.Connection) -> list[str]:
+def _of_index(db: LogConnection) -> list[str]:
+    path = db.file
     try:
         if os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK):
             _check(path)
         else:
             with tempfile.TemporaryDirectory(prefix="acp-proxy-") as folder:
                 copy = os.path.join(folder, "log.db")
-                with contextlib.closing(sqlite3.connect(copy)) as target:
+                os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+                with contextlib.closing(connect(copy, "rw", timeout=0)) as target:
                     db.backup(target)
                 _check(copy)
     except sqlite3.DatabaseError as error:
@@ -56,10 +59,7 @@ def _of_index(path: str, db: sqlite3.Connection) -> list[str]:
 
 
 def _check(path: str) -> None:
-    uri = schema.file_uri(path, "rw")
-    with contextlib.closing(
-        sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE_SECONDS)
-    ) as db:
+    with contextlib.closing(connect(path, "rw", timeout=_PATIENCE_SECONDS)) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
             db.execute(_CHECK_INDEX)

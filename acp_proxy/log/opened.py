@@ -13,6 +13,7 @@ from acp_proxy.log.rows import ConnectionRow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from acp_proxy.log.connecting import LogConnection
 
 _LONGEST_ID = 18
 _SHORTEST_PREFIX = 4  # a shorter one would often take a wrong id for a uuid
@@ -24,6 +25,7 @@ class OpenedLog:
     Attributes:
         losses: What is known by now to be missing from the answers, in words: what the file
             beside the log lost (``log.wal``), what of a connection was damaged.
+        notice: What a person should know who asked for a log that is not ours, else None.
 
     Raises:
         LogError: It cannot be read.
@@ -31,12 +33,12 @@ class OpenedLog:
     """
 
     def __init__(
-        self, path: str, opener: "Callable[[str], sqlite3.Connection]" = schema.open_for_reading
+        self, path: str, opener: "Callable[[str], LogConnection]" = schema.open_for_reading
     ) -> None:
         self.path = path
         self._db = opener(path)
-        is_passed_over = isinstance(self._db, schema.Immutable)
-        self.losses = wal.losses(path, is_passed_over=is_passed_over)
+        self.notice = self._db.notice
+        self.losses = wal.losses(self._db.file, is_passed_over=self._db.is_passed_over)
 
     def __enter__(self) -> Self:
         return self

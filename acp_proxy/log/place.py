@@ -3,7 +3,7 @@
 import os
 
 from acp_proxy.errors import LogError
-from acp_proxy.journal.spool import FALLBACK_ROOTS, is_private
+from acp_proxy.installation import FALLBACK_ROOTS, is_private
 from acp_proxy.settings import VARIABLES, Settings, load
 
 VARIABLE = VARIABLES["log"]

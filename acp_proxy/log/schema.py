@@ -12,9 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from acp_proxy.errors import LogError
+from acp_proxy.log import conformity, copies, identity
+from acp_proxy.log.connecting import LogConnection, connect
+from acp_proxy.log.identity import LogUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,22 +38,16 @@ SQLiteError = sqlite3.Error
 SQLITE_VERSION = sqlite3.sqlite_version
 """For rooms that speak no SQL, and yet have to say what went wrong with it."""
 
+_HISTORY = "_sqlite_migrations"
+_MOST_STEPS = 1000
 _BUSY_MS = 5000
 _RECORD = "record into it with: acp-proxy run -- AGENT ARGS..."
 _ANOTHER = "or choose another with --log"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-class Immutable(sqlite3.Connection):
-    """A connection that sees the log's file alone, not what stands in its ``-wal``."""
-
-
 class NoLogError(LogError):
     """There is no log at that place yet."""
-
-
-class LogUnavailableError(LogError):
-    """The log cannot be used now, but later perhaps: locked, unwritable, no room on the disk."""
 
 
 class LogLockedError(LogUnavailableError):
@@ -72,10 +68,11 @@ def history_path() -> Path:
     raise LogError(f"no migrations.py in {places[0]} or {places[1]}", "reinstall acp-proxy")
 
 
-def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connection:
+def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> LogConnection:
     """Return a connection to the log, made and brought up to date if need be.
 
     Raises:
+        ForeignLogError: It was not made by this installation.
         LogUnavailableError: It is locked by another process, or there is no room.
         LogError: It cannot be used; the text says why and what to do.
 
@@ -84,13 +81,17 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connectio
         check_place(path)
         _check_regular(path)
         _create_private(path)
-        connection = sqlite3.connect(
-            path, isolation_level=None, timeout=busy_ms / 1000, check_same_thread=False
-        )
+        identity.require_ours(path)
+        connection = connect(path, "rw", timeout=busy_ms / 1000, threads=True)
         try:
             _use_wal(connection, busy_ms)
-            if _pending(path, _applied(connection)):
+            applied = _applied(connection)
+            pending = _pending(path, applied)
+            if applied:
+                conformity.check(path, connection, applied, strictly=False)
+            if pending:
                 _migrate(path, connection)
+            _allow_triggers(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
             connection.close()
@@ -98,8 +99,8 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> sqlite3.Connectio
     return connection
 
 
-def open_for_reading(path: str) -> sqlite3.Connection:
-    """Return a connection that can only read.
+def open_for_reading(path: str) -> LogConnection:
+    """Return a connection that can only read; of a log that is not ours, to a private copy.
 
     Raises:
         LogError: There is no log, or it cannot be read; the text says why and what to do.
@@ -108,29 +109,31 @@ def open_for_reading(path: str) -> sqlite3.Connection:
     return _opened(path, _connect_read_only)
 
 
-def open_without_trace(path: str) -> sqlite3.Connection:
+def open_without_trace(path: str) -> LogConnection:
     """Return a connection that can only read, waits for nobody, and makes no file beside the log.
 
     What stands in a ``-wal`` that nobody has opened is not seen. Where somebody begins to write
     just then, what is read may be torn: fit for what only proposes, not for what answers.
 
     Raises:
-        LogError: There is no log, or it cannot be read now.
+        LogError: There is no log, it is not ours, or it cannot be read now.
 
     """
     return _opened(path, _connect_without_trace)
 
 
-def _opened(path: str, connect: "Callable[[str], sqlite3.Connection]") -> sqlite3.Connection:
+def _opened(path: str, opener: "Callable[[str], LogConnection]") -> LogConnection:
     """Return a connection to a log that is there and that this program can read."""
     check_place(path)
     if not os.path.exists(path):
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
         _check_regular(path)
-        connection = connect(path)
+        connection = opener(path)
         try:
-            _check_steps(path, _applied(connection))
+            applied = _applied(connection)
+            _check_steps(path, applied)
+            conformity.check(path, connection, applied, strictly=connection.notice is not None)
         except BaseException:
             connection.close()
             raise
@@ -175,9 +178,13 @@ def check_usable(path: str) -> None:
         return
     with explaining(path):
         _check_regular(path)
-        connection = sqlite3.connect(path, isolation_level=None, timeout=0.1)
+        identity.require_ours(path)
+        connection = connect(path, "rw", timeout=0.1)
         try:
-            _pending(path, _applied(connection))
+            applied = _applied(connection)
+            _pending(path, applied)
+            if applied:
+                conformity.check(path, connection, applied, strictly=False)
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
         finally:
@@ -199,11 +206,6 @@ def fetched(db: sqlite3.Connection, cursor: sqlite3.Cursor) -> list[Any]:
         return cursor.fetchall()
     finally:
         db.text_factory = usual
-
-
-def file_uri(path: str, mode: str) -> str:
-    """Return a log as SQLite opens it by URI, whatever its path is: ``ro`` or ``rw``, never made."""
-    return f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode={mode}"
 
 
 def bytes_on_disk(path: str) -> int:
@@ -328,26 +330,26 @@ def _check_steps(path: str, applied: list[str]) -> None:
         )
 
 
-def _connect_without_trace(path: str) -> sqlite3.Connection:
-    uri = file_uri(path, "ro")
-    if not all(os.path.exists(path + suffix) for suffix in ("-wal", "-shm")):
-        uri += "&immutable=1"  # otherwise SQLite makes them
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
+def _connect_without_trace(path: str) -> LogConnection:
+    identity.require_ours(path)
+    has_both = all(os.path.exists(path + suffix) for suffix in ("-wal", "-shm"))
+    return connect(path, "ro", timeout=0, immutable=not has_both)  # else SQLite makes them
 
 
-def _connect_read_only(path: str) -> sqlite3.Connection:
-    uri = file_uri(path, "ro")
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000)
+def _connect_read_only(path: str) -> LogConnection:
+    place, notice = copies.place_to_read(path)
+    if not os.path.getsize(place):  # somebody is making it; or nothing but a -wal is there
+        raise NoLogError(f"there is no log at {path} yet", _RECORD)
+    timeout = _BUSY_MS / 1000
+    connection = connect(place, "ro", timeout=timeout, notice=notice)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     except sqlite3.OperationalError as error:
         connection.close()
         # Reading a WAL file needs its shared memory, which a read-only folder cannot give.
-        if "unable to open" not in str(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
+        if "unable to open" not in str(error) or os.access(os.path.dirname(place) or ".", os.W_OK):
             raise
-        connection = sqlite3.connect(
-            uri + "&immutable=1", uri=True, isolation_level=None, factory=Immutable
-        )
+        connection = connect(place, "ro", timeout=timeout, immutable=True, notice=notice)
     except BaseException:
         connection.close()
         raise
@@ -355,7 +357,10 @@ def _connect_read_only(path: str) -> sqlite3.Connection:
 
 
 def _create_private(path: str) -> None:
-    """Make an empty file that only its owner can read; SQLite gives its side files the same mode."""
+    """Make a log without tables that only its owner can read; one that is there stays.
+
+    SQLite gives the files beside it the same mode.
+    """
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         os.makedirs(folder, exist_ok=True)
@@ -365,9 +370,11 @@ def _create_private(path: str) -> None:
     except FileExistsError:
         if os.geteuid() not in (0, os.stat(path).st_uid):
             raise LogUnavailableError(f"{path} belongs to another user", _ANOTHER[3:]) from None
-        return
-    os.fchmod(fd, 0o600)  # whatever the umask
-    os.close(fd)
+    else:
+        os.fchmod(fd, 0o600)  # whatever the umask
+        os.close(fd)
+    if not os.path.getsize(path):
+        identity.make(path)
 
 
 def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
@@ -384,21 +391,31 @@ def _use_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
             return
 
 
-def _applied(connection: sqlite3.Connection) -> list[str]:
+def _allow_triggers(connection: sqlite3.Connection) -> None:
+    """Let our triggers write to the search index, after the schema was found to be ours.
+
+    Before 3.41, SQLite lets no trigger of an untrusted schema use FTS5.
+    """
     try:
-        rows = connection.execute(
-            "SELECT name FROM _sqlite_migrations WHERE migration_set = 'acp_proxy' ORDER BY id"
-        ).fetchall()
+        connection.execute("EXPLAIN DELETE FROM texts WHERE id = 0").fetchall()
     except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
+        if not str(error).startswith("unsafe use"):
             raise
-        tables = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchall()
-        if tables:
-            raise LogError(
-                "this is an SQLite file of some other program", "choose another with --log"
-            ) from error
-        return []
-    return [name for (name,) in rows]
+        connection.execute("PRAGMA trusted_schema = ON").fetchall()
+
+
+def _applied(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("SELECT type FROM sqlite_schema WHERE name = ?", (_HISTORY,))
+    types = [kind for (kind,) in found.fetchall()]
+    if types != ["table"]:  # a view of that name would be run
+        if not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+            return []
+        raise LogError("this is an SQLite file of some other program", "choose another with --log")
+    rows = connection.execute(
+        f"SELECT name FROM {_HISTORY} WHERE migration_set = 'acp_proxy' ORDER BY id LIMIT ?",
+        (_MOST_STEPS,),
+    )
+    return [str(name) for (name,) in rows.fetchall()]
 
 
 def _pending(path: str, applied: list[str]) -> list[str]:
@@ -428,6 +445,8 @@ def explaining(path: str) -> "Iterator[None]":
         yield
     except sqlite3.DatabaseError as error:
         raise explain(path, error) from error
+    except MemoryError as error:  # SQLite was not given more for a log that is not ours
+        raise damaged(path, "a value in it takes more than 1 GiB of memory") from error
     except UnicodeDecodeError as error:  # what SQLite would say quotes a damaged schema
         raise damaged(path, "its schema is no UTF-8") from error
     except OSError as error:
@@ -475,12 +494,18 @@ def explain(path: str, error: sqlite3.Error) -> LogError:
         return LogUnavailableError(
             f"cannot use the log {path}: {text}", f"make it and its folder writable, {_ANOTHER}"
         )
+    return _explain_damage(path, code, text)
+
+
+def _explain_damage(path: str, code: int, text: str) -> LogError:
+    """Return what a person can do about an error that is in the log, not around it."""
     if text.startswith("Could not decode"):
         return damaged(path, "text that is no UTF-8")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return identity.not_a_log(path, text)
+    if code == sqlite3.SQLITE_INTERRUPT:
         return LogError(
-            f"{path} is damaged, or was never a log ({text})",
-            "choose another with --log; or, if it was one, move it away: a new log is made and what "
-            "waits in journals goes there, and `sqlite3 FILE .recover` may save what the old one holds",
+            f"{path} is damaged or hostile: a question took far more work than a log of its size needs",
+            "do not use it; acp-proxy verify may say more",
         )
     return LogError(f"cannot use the log {path}: {text}", f"check it, {_ANOTHER}")

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from acp_proxy.advance import Advance, unwatched
 from acp_proxy.log import schema
-from acp_proxy.log.schema import LogLockedError, LogUnavailableError
+from acp_proxy.log.identity import LogUnavailableError
+from acp_proxy.log.schema import LogLockedError
 from acp_proxy.log.upkeep import Upkeep
 
 _INCREMENTAL: Final = 2

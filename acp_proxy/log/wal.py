@@ -13,6 +13,8 @@ import sys
 import time
 from typing import Final, NamedTuple
 
+from acp_proxy.log.descriptors import lasting
+
 _INDEX: Final = struct.Struct("=12xBxHI12x8s8x")
 """Of the ``-shm``: whether it is initialized, page size, last valid frame, salt."""
 _HEADER_SIZE: Final = 32
@@ -27,7 +29,6 @@ _TRIES: Final = 3
 _PAUSE_SECONDS: Final = 0.05
 _WRITE_LOCK: Final = 120
 """The byte of the ``-shm`` that whoever writes has locked."""
-_DESCRIPTORS: Final[dict[tuple[int, int], int]] = {}
 _UNREAD: Final = (
     "cannot be read, since its folder cannot be written: what stands in it is not in the answer; copy "
     "both files to where you may write"
@@ -62,7 +63,7 @@ def losses(path: str, *, is_passed_over: bool) -> list[str]:
             return []
         if is_passed_over:
             return [f"{wal} {_UNREAD}"]
-        shm = _opened(f"{path}-shm")
+        shm = lasting(f"{path}-shm")
         index = _lost(wal, size, shm)
         for _ in range(_TRIES):
             if index is None or _is_written(shm):  # somebody writes: he may not have said so yet
@@ -119,18 +120,6 @@ def _index(shm: int) -> _Index | None:
     if not is_initialized:
         return None
     return _Index(_LARGE_PAGE if page_size == 1 else page_size, last_frame, salt)
-
-
-def _opened(shm: str) -> int:
-    """Return a descriptor for a ``-shm`` that stays open: closing one would end SQLite's locks on it."""
-    status = os.stat(shm)
-    key = status.st_dev, status.st_ino
-    if key not in _DESCRIPTORS:
-        for other, fd in list(_DESCRIPTORS.items()):
-            if os.fstat(fd).st_nlink == 0:  # nobody can be using it
-                os.close(_DESCRIPTORS.pop(other))
-        _DESCRIPTORS[key] = os.open(shm, os.O_RDONLY | os.O_CLOEXEC)
-    return _DESCRIPTORS[key]
 
 
 def _is_written(shm: int) -> bool:

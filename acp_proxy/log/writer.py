@@ -15,8 +15,8 @@ import orjson
 from acp_proxy.errors import LogError
 from acp_proxy.log import blobs, bulk, checksums, derived, schema
 from acp_proxy.log.converting import connection_row
+from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.rows import ConnectionRow, IndexRow, as_stored, frame_id
-from acp_proxy.log.schema import LogUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,10 +10,11 @@ from acp_proxy.errors import LogError
 from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import decode_facts
 from acp_proxy.journal.tail import JournalReader
-from acp_proxy.log import schema
+from acp_proxy.log import identity, schema
 
 PATIENCE_SECONDS = 10.0
 """How long a reading command waits for left-over journals to get into the log."""
+_NOT_OURS = "it was not written by acp-proxy here (copied, unpacked, or damaged at its beginning)"
 _POLL_SECONDS = 0.01
 _AT_ONCE = 4
 
@@ -49,7 +50,7 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
     """
     give_up = time.monotonic() + patience
     started: dict[str, subprocess.Popen[bytes]] = {}
-    reasons: dict[str, LogError] = {}
+    reasons = _refused(log)
     while True:
         dead = [path for path in spool.waiting(log) if not spool.is_alive(path)]
         for path, recorder in list(started.items()):
@@ -78,6 +79,27 @@ def settle(log: str, patience: float = PATIENCE_SECONDS) -> list[Waiting]:
     return [
         _describe(path, reasons.get(path) or _guess(log)) for path in dead if os.path.exists(path)
     ] + [_describe(path, error) for path, error in aside if os.path.exists(path)]
+
+
+def _refused(log: str) -> dict[str, LogError]:
+    """Return the journals that no recorder may put into the log, and why."""
+    journals = spool.waiting(log)
+    foreign = _foreign(log) if journals else None
+    if foreign is not None:
+        return dict.fromkeys(journals, foreign)
+    mine = LogError(_NOT_OURS, f"if it is yours: acp-proxy log trust {log}")
+    return {path: mine for path in journals if not spool.is_ours(path)}
+
+
+def _foreign(log: str) -> LogError | None:
+    """Return why nothing may be written to a log at all, None when something may."""
+    try:
+        identity.require_ours(log)
+    except LogError as error:
+        return error
+    except OSError:
+        pass
+    return None
 
 
 def running(log: str) -> list[Waiting]:

@@ -19,7 +19,8 @@ from acp_proxy.errors import LogError
 from acp_proxy.journal import handover, spool
 from acp_proxy.journal.records import Stream, decode_facts
 from acp_proxy.journal.tail import JournalReader
-from acp_proxy.log.schema import LogLockedError, LogUnavailableError
+from acp_proxy.log.identity import LogUnavailableError
+from acp_proxy.log.schema import LogLockedError
 from acp_proxy.log.writer import Batch, ConflictError, LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recorder.keeping import keep_limits
@@ -57,13 +58,15 @@ def main() -> None:
     code = _run(path, priority, int(wake[0]) if wake else None)
     if code == handover.DONE and wake:  # the log works: what others left over can go in too
         for left in spool.beside(path):
-            if not spool.is_alive(left):
+            if spool.is_ours(left) and not spool.is_alive(left):
                 _run(left, priority)
         spool.sweep(path)
     sys.exit(code)
 
 
 def _run(path: str, priority: Priority, wake: int | None = None) -> int:
+    if wake is None and not spool.is_ours(path):  # else the proxy that writes it has started us
+        return _give_up(LogError(f"{path} was not written by acp-proxy here", spool.ADOPT))
     claim = spool.Claim(path)
     with contextlib.suppress(OSError):  # a folder that cannot be written: go without
         if not claim.take():
@@ -74,9 +77,7 @@ def _run(path: str, priority: Priority, wake: int | None = None) -> int:
     except FileNotFoundError:  # somebody else has finished it
         return handover.DONE
     except LogError as error:
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"{error.why}\n{error.remedy}\n")
-        return handover.GAVE_UP
+        return _give_up(error)
     except Exception as error:  # noqa: BLE001 - a journal may hold anything; it stays, and says so
         with contextlib.suppress(OSError):
             sys.stderr.write(
@@ -99,6 +100,17 @@ def _place_of(error: Exception) -> str:
             place = f"{os.path.basename(path)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
+
+
+def _give_up(error: LogError) -> int:
+    """Say why the journal stays where it is."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{_one_line(error.why)}\n{_one_line(error.remedy)}\n")
+    return handover.GAVE_UP
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 class _Recorder:

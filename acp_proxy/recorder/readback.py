@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.errors import LogError, QueryError
 from acp_proxy.journal.records import Stream
+from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import STREAMS
-from acp_proxy.log.schema import LogUnavailableError, NoLogError
+from acp_proxy.log.schema import NoLogError
 
 if TYPE_CHECKING:
     from acp_proxy.journal.tail import JournalReader

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_proxy.log import bulk
+from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.rows import IndexRow
-from acp_proxy.log.schema import LogUnavailableError
 from acp_proxy.log.writer import Batch, FrameToWrite, LogWriter, Progress
 
 BIG = 2**63 - 1

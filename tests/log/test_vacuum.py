@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from acp_proxy.errors import LogError
+from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.reader import LogReader
-from acp_proxy.log.schema import LogLockedError, LogUnavailableError
+from acp_proxy.log.schema import LogLockedError
 from acp_proxy.log.upkeep import Upkeep
 from acp_proxy.log.vacuum import vacuum
 from tests.cli.commands import invoke

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_proxy.journal.tail import JournalReader
-from acp_proxy.log.schema import LogUnavailableError
+from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.writer import LogWriter
 from acp_proxy.recorder.ingest import Ingest
 from acp_proxy.recording import open_recording
