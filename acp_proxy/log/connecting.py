@@ -10,6 +10,8 @@ import sqlite3
 from typing import Any, Final
 from urllib.parse import quote
 
+from acp_proxy.log import descriptors
+
 _DEFENSIVE: Final = 1010
 _WRITABLE_SCHEMA: Final = 1011
 """SQLITE_DBCONFIG_DEFENSIVE and SQLITE_DBCONFIG_WRITABLE_SCHEMA, which Python 3.11 does not name."""
@@ -37,6 +39,7 @@ class LogConnection(sqlite3.Connection):
     notice: str | None = None
     _steps: int | None = None
     _left: int = 0
+    _key: descriptors.Key | None = None
 
     def limit_work(self) -> None:
         """Stop statements that do far more work than a log of this size can need.
@@ -53,6 +56,17 @@ class LogConnection(sqlite3.Connection):
         self.set_progress_handler(self._is_too_much, _STEPS_BETWEEN)
         self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         super().execute(f"PRAGMA hard_heap_limit = {_MOST_MEMORY}").fetchall()
+
+    def close(self) -> None:
+        """Close the connection."""
+        super().close()
+        key, self._key = self._key, None
+        if key is not None:
+            descriptors.release(key)
+
+    def hold(self, key: descriptors.Key) -> None:
+        """Keep the descriptors of a file open as long as this connection is."""
+        self._key = key
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         """Run a statement; each has the whole of the work that is allowed (``limit_work``)."""
@@ -91,16 +105,23 @@ def connect(
 
     Raises:
         sqlite3.Error: It cannot be opened.
+        OSError: There is no such file.
 
     """
-    db: LogConnection = sqlite3.connect(
-        file_uri(path, mode) + ("&immutable=1" if immutable else ""),
-        uri=True,
-        isolation_level=None,
-        timeout=timeout,
-        check_same_thread=not threads,
-        factory=LogConnection,
-    )
+    key = descriptors.hold(path)
+    try:
+        db: LogConnection = sqlite3.connect(
+            file_uri(path, mode) + ("&immutable=1" if immutable else ""),
+            uri=True,
+            isolation_level=None,
+            timeout=timeout,
+            check_same_thread=not threads,
+            factory=LogConnection,
+        )
+    except BaseException:
+        descriptors.release(key)
+        raise
+    db.hold(key)
     db.file, db.is_passed_over, db.notice = path, immutable, notice
     try:
         _restrict(db)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from acp_proxy import installation
 from acp_proxy.errors import LogError
 from acp_proxy.installation import LogIdentity
-from acp_proxy.log.descriptors import lasting
+from acp_proxy.log.descriptors import beginning
 
 MAGIC: Final = b"SQLite format 3\0"
 _HEADER_SIZE: Final = 100
@@ -132,9 +132,11 @@ def make(path: str) -> None:
     either an empty file, and waits for the lock, or a log of ours.
 
     Raises:
+        LogError: A ``-journal`` stands beside it.
         OSError: It cannot be written.
 
     """
+    _refuse_journal(path)
     fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         _lock(fd)
@@ -203,9 +205,7 @@ def _is_known_by_place(log: LogIdentity, header: _Header) -> bool:
 
 
 def _header(path: str) -> _Header:
-    fd = lasting(path)
-    status = os.fstat(fd)
-    data = os.pread(fd, _HEADER_SIZE, 0)
+    status, data = beginning(path, _HEADER_SIZE)
     return _Header(status.st_size, status.st_ino, status.st_uid, data)
 
 

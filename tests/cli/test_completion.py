@@ -16,6 +16,7 @@ from acp_proxy.log.names import MOST
 from tests.cli.commands import invoke
 from tests.cli.conversations import V1, V2, put, update
 from tests.harness import PROXY, environment
+from tests.trusting import trusted
 
 _BREAKS = " \t\n\"'><=;|&(:"
 
@@ -207,6 +208,7 @@ def test_completing_leaves_no_trace(log: Path, tmp_path: Path) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copy = tmp_path / "log.db"
     shutil.copy(log, copy)
+    trusted(copy)
     folder = (copy.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns)
 
     assert list(offered("tool-call 1 ", copy)) == ["c1"]

@@ -17,6 +17,7 @@ from acp_proxy.cli.commands import acp_proxy
 from tests.fuzz import conversations
 from tests.fuzz.target import Target
 from tests.strategies import mutations, object_texts, texts
+from tests.trusting import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ def _fresh_log() -> Path:
     for suffix in ("-wal", "-shm"):
         Path(f"{log}{suffix}").unlink(missing_ok=True)
     shutil.copyfile(_folder() / "empty.db", log)
-    return log
+    return trusted(log)
 
 
 def _inputs() -> st.SearchStrategy[bytes]:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from acp_proxy.cli.commands import acp_proxy
 from acp_proxy.state import checkpoints
 from tests.fuzz import conversations
+from tests.trusting import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,6 +83,7 @@ def copy(sample: Sample, to: Path) -> None:
     for suffix in _SUFFIXES:
         if Path(f"{sample.path}{suffix}").exists():
             shutil.copyfile(f"{sample.path}{suffix}", f"{to}{suffix}")
+    trusted(to)
 
 
 def ask(words: Sequence[str], log: Path) -> Said:
@@ -125,7 +127,7 @@ def _in_wal(folder: Path) -> Path:
                 import_lines(made, name, list(lines))
         for suffix in _SUFFIXES:
             shutil.copyfile(f"{made}{suffix}", f"{log}{suffix}")
-    return log
+    return trusted(log)
 
 
 def _recorded(folder: Path) -> Path:

@@ -6,6 +6,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from tests.trusting import trusted
+
 _SCRIPT = """
 import os, signal, sys
 from acp_proxy.log.upkeep import Upkeep
@@ -31,7 +33,7 @@ def copied(log: Path, to: Path) -> Path:
     with closing(sqlite3.connect(log)) as source, closing(sqlite3.connect(to)) as copy:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = WAL")
-    return to
+    return trusted(to)
 
 
 def points(log: Path, work: str, folder: Path, count: int) -> list[int]:

@@ -21,6 +21,7 @@ from acp_proxy.state.fold import State
 from acp_proxy.views.state_json import state_pieces
 from tests.cli.commands import invoke
 from tests.harness import Process, environment
+from tests.trusting import trusted
 
 RELEASED = Path(__file__).parent / "released"
 STREAMS = ("client", "agent", "stderr")
@@ -44,7 +45,7 @@ def unpack(step: str, folder: Path, *, waiting: bool = False) -> tuple[Path, Tol
         for journal in (folder / "log.db.journals").iterdir():
             journal.unlink()
     told: Told = json.loads((folder / "told.json").read_text())
-    return folder / "log.db", told
+    return trusted(folder / "log.db"), told
 
 
 def ids(log: Path) -> dict[str, int]:

@@ -24,6 +24,14 @@ LINES = b"\n".join(
 )
 
 
+TRIGGER = """
+CREATE TRIGGER texts_changed AFTER UPDATE OF text ON texts BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
+"""
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     invoke("import", "-", "--log", tmp_path / "log.db", stdin=LINES)
@@ -43,7 +51,7 @@ def change(log: Path, sql: str) -> None:
         "UPDATE search_data SET block = zeroblob(length(block)) WHERE id > 10",
         "UPDATE search_data SET block = x'01020304' WHERE id = 10",
         "UPDATE search_idx SET term = x'30ff'",
-        "DROP TRIGGER texts_changed; UPDATE texts SET text = 'others'",
+        "DROP TRIGGER texts_changed; UPDATE texts SET text = 'others'; " + TRIGGER,
     ],
 )
 def test_a_search_index_of_other_texts_is_found_and_mended(log: Path, sql: str) -> None:

@@ -18,6 +18,7 @@ from acp_proxy.recording import open_recording
 from tests.cli.commands import invoke
 from tests.log.killing import kill_at, points
 from tests.log.long import ask, put_long, rows_of
+from tests.trusting import trusted
 
 NO_PID = 2**22 + 7
 """More than Linux ever gives to a process."""
@@ -37,7 +38,7 @@ def log(made: Path, tmp_path: Path) -> Path:
     path = tmp_path / "log.db"
     with closing(sqlite3.connect(made)) as source, closing(sqlite3.connect(path)) as copy:
         source.backup(copy)
-    return path
+    return trusted(path)
 
 
 def prune(log: Path, *ids: int) -> pruning.Freed:

@@ -19,6 +19,7 @@ from acp_proxy.log.reader import LogReader
 from acp_proxy.log.rows import IndexRow
 from acp_proxy.log.schema import LogLockedError, NoLogError, open_for_reading, open_for_writing
 from acp_proxy.log.writer import LogWriter
+from tests.trusting import trusted
 
 RELEASED = {
     "m0001_recording": "1466e087cde428b0",
@@ -80,6 +81,7 @@ def test_sqlite_utils_migrate_and_the_program_agree(log: str, tmp_path: Path) ->
     with closing(open_for_reading(log)) as a, closing(open_for_reading(other)) as b:
         query = "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2"
         assert a.execute(query).fetchall() == b.execute(query).fetchall()
+    trusted(Path(log))
     LogWriter(log).close()
     assert schema.applied_steps(log) == list(schema.STEPS)
 
@@ -135,7 +137,7 @@ def test_a_damaged_log_says_so(log: str, content: bytes) -> None:
     Path(log).write_bytes(content)
 
     for open_it in (open_for_reading, open_for_writing):
-        with pytest.raises(LogError, match=r"move it away|check it"):
+        with pytest.raises(LogError, match=r"move it away|check it|log trust"):
             open_it(log)
     assert Path(log).read_bytes() == content
 

@@ -13,6 +13,7 @@ import pytest
 
 from acp_proxy.log import wal
 from tests.cli.commands import document, invoke
+from tests.trusting import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ def log(tmp_path: Path) -> Path:
         invoke("import", "-", "--log", made, stdin=LINE % 2)
         for suffix in ("", "-wal"):
             shutil.copyfile(f"{made}{suffix}", f"{log}{suffix}")
-    return log
+    return trusted(log)
 
 
 def damage(log: Path, at: int, data: bytes = b"\xa5\x5a") -> None:

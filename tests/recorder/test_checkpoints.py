@@ -25,6 +25,7 @@ from tests.cli.commands import document, invoke
 from tests.recorder.test_ingest import rows
 from tests.state.folding import Folding, item, text
 from tests.state.talk import said_lines
+from tests.trusting import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,6 +203,7 @@ def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dens
     log, older = tmp_path / "log.db", tmp_path / "older.db"
     _imported(log, _agent_says(60))
     shutil.copy(log, older)
+    trusted(older)
     _change(
         older,
         "ALTER TABLE connections DROP COLUMN derived",
