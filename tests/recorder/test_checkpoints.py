@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 import tracemalloc
 from contextlib import closing
@@ -12,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acp_proxy.log.schema import applied_steps
 from acp_proxy.recorder import rewrite
 from acp_proxy.recorder.rewrite import ImportedFrame, import_connection, reindex
 from acp_proxy.recording import open_recording
 from acp_proxy.state import checkpoints
-from acp_proxy.state.columns import TABLES
 from acp_proxy.state.snapshot import BadSnapshotError
 from acp_proxy.views.state_json import state_document, state_pieces, state_text
 from acp_proxy.wire.jsonrpc import Direction
@@ -25,7 +22,6 @@ from tests.cli.commands import document, invoke
 from tests.recorder.test_ingest import rows
 from tests.state.folding import Folding, item, text
 from tests.state.talk import said_lines
-from tests.trusting import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,36 +193,6 @@ def test_a_large_thing_that_changes_a_little_is_not_stored_again_and_again(tmp_p
         [(wire,)] = db.execute("SELECT sum(length(raw) + 128) FROM frames")
     assert size < wire
     assert document("tool-call", "b", "--log", log, "--at", "-1")["sessions"]
-
-
-def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dense: None) -> None:
-    log, older = tmp_path / "log.db", tmp_path / "older.db"
-    _imported(log, _agent_says(60))
-    shutil.copy(log, older)
-    trusted(older)
-    _change(
-        older,
-        "ALTER TABLE connections DROP COLUMN derived",
-        "ALTER TABLE connections DROP COLUMN crc",
-        "ALTER TABLE frames DROP COLUMN crc",
-        *(
-            f"DROP TABLE {table}"
-            for table in ("texts", "search", "checkpoints", "checkpoint_parts", *TABLES, *UPKEEP)
-        ),
-        "DELETE FROM _sqlite_migrations WHERE name > 'm0002'",
-    )
-    right = [_state(log, at) for at in ("1", "100", "-1")]
-
-    assert [_state(older, at) for at in ("1", "100", "-1")] == right
-    invoke("verify", "--log", older)
-    assert applied_steps(str(older)) == ["m0001_recording"]
-
-    invoke("log", "migrate", "--log", older)
-    assert [_state(older, at) for at in ("1", "100", "-1")] == right
-    invoke("log", "reindex", "--log", older)
-    assert [_state(older, at) for at in ("1", "100", "-1")] == right
-    _change(log, "UPDATE frames SET crc = NULL")  # nobody can know it later
-    assert rows(older) == rows(log)
 
 
 def _state(log: Path, at: str) -> Any:
