@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.names import is_harmless
-from acp_proxy.redaction.shapes import Span
+from acp_proxy.redaction.vendors import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_proxy.redaction import literals, texts
 from acp_proxy.redaction.literals import Edit, Members, Number
 from acp_proxy.redaction.names import MARKER, may_be_secret, says_password, says_secret
-from acp_proxy.redaction.prefilter import flat, is_suspicious
-from acp_proxy.redaction.shapes import is_dense
+from acp_proxy.redaction.vendors import is_dense
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,9 +89,6 @@ class Walk:
     def text_edits(self, text: str) -> list[Edit]:
         """Return the edits of a text that is anything."""
         if len(text) < min(texts.SHORTEST, self._known.rules.shortest):
-            return []
-        flattened = flat(text.encode(errors="surrogatepass"))
-        if not (is_suspicious(flattened) or self._known.may_be_in(flattened)):
             return []
         embedded = list(self._embedded(text)) if self._nested < _MAX_NESTED else []
         values: list[str] = []
