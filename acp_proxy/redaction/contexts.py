@@ -97,7 +97,7 @@ _CONTEXTS = (
     _of("cookie", _W, rf"cookie2?(?:{_Q})?[ \t]*+:[ \t]*+(?:{_Q})?(?P<value>[\w.$!#%&'*+^|~-]{{1,128}}+=[^\r\n\"'`\\]{{1,8192}}+)", lambda value: MARKER not in value),
     # Addresses
     _of("?|&|#", _W, r"[?&#](?:[\w.-]{0,40}(?:key|sig|signature|code|auth|token|secret)|state|sid|session)=(?P<value>[^\s&#\"'`<>\\]{12,2048}+)", lambda value: _is_opaque(value) and is_random(value)),
-    _of("jdbc:oracle", _W, r"jdbc:oracle:\w+:[^/\s]{1,64}+/(?P<value>[^\s]{1,256}+)@", _is_given),
+    _of("jdbc:oracle", _W, r"jdbc:oracle:\w+:[^/\s]{1,64}+/(?P<value>[^\s@]{1,256}+)@", _is_given),
     # Programs
     _of("curl|wget|http|aria2c", _L, rf"{_OPTION}(?:-u|--(?:proxy-)?user|-a|--auth|-U)[ =]?(?P<q>[\"'])?[^\s:\"'/=-][^\s:\"'/]{{0,64}}+:(?P<value>(?(q)[^\r\n\"']{{3,512}}+|[^\s\"']{{3,512}}+))", _is_given),
     _of("curl", _L, r"[ ](?:-b|--cookie)[ =]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)", lambda value: True),
@@ -110,6 +110,7 @@ _CONTEXTS = (
     _of("ldapsearch|ldapmodify|ldapadd|ldapwhoami|ldapdelete|ldappasswd|wpscan", _L, rf"(?<=\s)-w[ ]?{_VALUE}", _is_given),
     _of("ssh-keygen", _L, rf"(?<=\s)-[NP][ ]{{0,2}}{_VALUE}", _is_given),
     _of("openssl", _L, rf"(?<=\s)-(?:k|K|pass)[ ](?:pass:)?{_VALUE}", _is_given),
+    _of("mysqladmin", _L, rf"[ ]password[ ]{_VALUE}", _is_given),
     _of("pass:", _W, r"pass:(?P<value>[^\s\"'`]{3,512}+)", _is_given),
     _of("keytool|jarsigner", _L, rf"(?<=\s)-(?:storepass|keypass|srcstorepass|deststorepass)[ ]{_VALUE}", _is_given),
     _of("sqlplus|sqlldr|expdp|impdp", _L, r"[ ][\"']?[\w$#]{1,64}/(?P<value>[^\s@\"']{3,256}+)(?=@|\s|\Z)", _is_given),
@@ -253,6 +254,7 @@ def _in_addresses(text: str) -> "Iterator[Span]":
         yield Span(first, at, is_open=False)
 
 
+_RULE = re.compile(r"[-+|:= \t\r]+")
 _ROW = re.compile(r"[^\n]{3,2000}")
 
 
@@ -264,6 +266,8 @@ def _columns(text: str, lower: str) -> "Iterator[Span]":
     separator = ""
     for row in _ROW.finditer(text):
         line = row[0]
+        if head is not None and _RULE.fullmatch(line):
+            continue
         if head is None or separator not in line:
             head = None
             separator = "|" if "|" in line else "\t" if "\t" in line else ","

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
 _ANCHORS = Finder(ANCHORS)
 _LONGEST_BEFORE = 60
-_TAIL = re.compile(r"(?:[A-Za-z0-9_$-]|\.(?=[A-Za-z0-9_]))*+")
+_TAIL = re.compile(r"(?:[\w$-]|\.(?=\w))*+")
 _SPACED_TAIL = re.compile(
     r"(?:[ ](?:keys?|tokens?|codes?|phrases?|passwords?|strings?|secrets?|id|hash)\b)?", re.IGNORECASE
 )
+_SECOND_WORDS = frozenset({"key", "keys", "code", "codes", "passe", "phrase", "string", "token", "secret", "pass"})
+_FIRST_WORDS = re.compile(r"(?:[A-Za-z]{2,20}[ ]){1,2}\Z")
 _LONGEST_NAME = 100
 _MAX = 16384  # characters of a value
 
@@ -52,11 +54,11 @@ _SEPARATOR = re.compile(
     r"|[ \t]{0,40}(?P<table>\|+|\u2502)"
     rf"|[ \t]{{0,8}}(?P<comma>,)(?=[ \t\n]{{0,40}}(?:{_Q}))"
     r"|(?P<call>[({][ ]?)(?=[bruf@N]?[\"'`])"
-    r"|[ \t]{1,8}(?P<words>(?:is|was|are|to|of|be|from|lautet|ist|war|=)(?:[ ](?:now|still|set[ ]to|called))?[:]?)(?=[ \t])"
+    r"|[ \t]{1,8}(?P<words>(?:(?:changed|set|reset|rotated|updated)[ ])?(?:is|was|are|to|of|be|from|lautet|ist|war|=)(?:[ ](?:now|still|set[ ]to|called))?[:]?)(?=[ \t])"
     r"|(?P<element>>)|(?P<space>[ \t]{1,60})(?=[^\s])",
 )
 _PREFIX = re.compile(
-    r"(?:[ \t]*(?:[*_]{1,2}(?=[^\s*_])|(?:!!?[A-Za-z]\w{0,20}|&[A-Za-z]\w{0,20})(?=[ ])"
+    r"(?:[ \t]*(?:[*_]{1,2}|(?:!!?[A-Za-z]\w{0,20}|&[A-Za-z]\w{0,20})(?=[ ])"
     r"|</?[a-z]{1,8}>|base64:|%20|N(?=')|(?:bearer|basic|token|apikey|digest|negotiate)(?=[ \t]+[^\s=:]))){0,4}+[ \t]*",
     re.IGNORECASE,
 )
@@ -76,6 +78,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COMMENT = re.compile(r"[ \t]+(?:#|//|;)[ \t].*|[ \t]+->.*|[ \t]+\(.*")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*(?:[#>*+-][ \t]*)*[\"']?(?:[\w.$-]*[ _.-])?\Z")
 _FEW = 3
+_CLOSING = " )]},;"
 
 
 class _Value(NamedTuple):
@@ -119,6 +122,13 @@ def names(text: str, lower: str) -> "Iterator[tuple[str, int, int]]":
         if end - start > _LONGEST_NAME:
             continue
         name = text[start:end].strip("-.")
+        if name.lower() in _SECOND_WORDS:
+            first = _FIRST_WORDS.search(text, max(start - 40, 0), start)
+            if first is not None and says_secret(longer := first[0] + name):
+                yield longer, first.start(), end
+                continue
+        if name == "PWD" and text[start - 1 : start] == ";":
+            name = "pwd"
         if says_secret(name):
             yield name, start, end
         spaced = _SPACED_TAIL.match(text, end)
@@ -147,10 +157,20 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         close = _CLOSE.match(text, end)
         at = end if close is None else close.end()
         separator = _SEPARATOR.match(text, at)
+        if "<" in text[end:at] and (separator is None or separator.lastgroup == "space"):
+            yield from _spans(text, _Named(name, start, "element", "", at))
+            continue
         if separator is None:
             continue
         kind = separator.lastgroup or ""
         found = _Named(name, start, kind, separator[kind], separator.end())
+        between = text[end:at]
+        if kind == "typed" and any(map(between.__contains__, "\"'`")):
+            continue
+        if kind == "element" and text[start - 1 : start] != "<":
+            continue
+        if text.startswith("${", start - 2) and not text.startswith((":-", "-", ":=", "="), end):
+            continue
         yield from _spans(text, found)
 
 
@@ -217,6 +237,9 @@ def _heredoc(text: str, at: int) -> "Iterator[_Value]":
             yield _Value(match.end(), end, quoted=True)
 
 
+_KEY = re.compile(r"\s{0,4}:\s{0,40}")
+
+
 def _quoted(text: str, at: int) -> "Iterator[_Value]":
     """Yield a quoted string; in a list, or one after the other, all of them."""
     opened = re.compile(r"[\[({][ \t\n]{0,8}").match(text, at)
@@ -228,9 +251,19 @@ def _quoted(text: str, at: int) -> "Iterator[_Value]":
         quote = _OPENING.match(text, at)
         if quote is None:
             return
+        raw = prefix is not None and prefix[0].startswith("r#")
         end = _closing(text, quote)
+        if raw:
+            found = text.find(quote[0] + "#", quote.end(), quote.end() + _MAX)
+            end = end if found < 0 else found
         start = quote.end()
         after = end + len(quote[0])
+        key = _KEY.match(text, after)
+        if key is not None and opened is not None:
+            if text[start:end] != "value":
+                return
+            at = key.end()
+            continue
         while text[start : start + 1] in ("\n", "\r") and start < end:
             start += 1
         while end > start and text[end - 1] in "\n\r":
@@ -282,6 +315,9 @@ def _bare(text: str, named: _Named, at: int, *, in_line: bool) -> "Iterator[_Val
     cut = _NEXT_SETTING.search(text, at + 1, end + 1)
     if cut is not None:
         end = min(cut.start(), end)
+    if text[at] == "{" and (brace := text.find("}", at, at + 512)) > 0 and text[named.start - 1 : named.start] == ";":
+        yield _Value(at + 1, brace, quoted=True)
+        return
     if named.kind == "table":
         bar = text.find("|", at, end)
         end = bar if bar > 0 else end
@@ -351,6 +387,8 @@ def _is_secret(text: str, named: _Named, value: _Value, said: str) -> bool:
         return False
     if is_label(said) or said.startswith(("http://", "https://", "op://", "vault:", "ENC[")):
         return False
+    if value.quoted and said[0] in _CLOSING and not is_random(said):  # the quote ended a text
+        return False
     if named.kind in ("words", "space", "table", "comma", "element", "call"):
         return _is_loose(text, named, value, said)
     if named.separator.startswith(("==", "!=", "->")) and not is_random(said):
@@ -366,6 +404,13 @@ def _is_loose(text: str, named: _Named, value: _Value, said: str) -> bool:
         return not is_code(said)
     before = text[max(named.start - 3, 0) : named.start]
     is_flag = named.kind == "space" and text[named.start : named.start + 1] == "-"
+    if named.kind == "comma" and not text[named.start : named.start + 1] == "-":
+        return (
+            says_password(named.name)
+            and any(map(str.isdigit, said))
+            and not _is_word(said)
+            and not is_code(said)
+        )
     if is_flag or named.kind == "comma":
         if said.startswith("-") or is_code(said) or said.isupper():
             return False

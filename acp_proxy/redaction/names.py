@@ -159,6 +159,8 @@ def says_secret(name: str) -> bool:
     if not _A_NAME.fullmatch(name) or name in _WORKING_DIRECTORIES:
         return False
     words = words_of(name)
+    if words.endswith("secret_id") or words.startswith("nopass"):
+        return words.endswith("id")
     if words.endswith("_pass") or words == "pass":
         return _NO_PASSWORD.isdisjoint(words.split("_")[:-1])
     found = None
@@ -232,6 +234,7 @@ _CODE_START = ("$", "%", "<", "*", "{{", "process.env", "os.environ", "import.me
 _CODE_PART = re.compile(
     r"[A-Za-z_][\w.]*\(|\$\{|\$\(|\{\{|process\.env|os\.environ|getenv|env\.[A-Z]|secrets\.[A-Z]|var\.\w|\bdata\.\w"
 )
+_GENERIC = re.compile(r"&?(?:[A-Za-z_]\w*(?:::|\.))*[A-Za-z_]\w*<.*>+|![0-9a-z].*|[a-z]:[a-z]+")
 _REFERENCE = re.compile(r"\$\w+(?::\$?\w+)*|\$?\{\{?[^{}]*\}?\}|%\w+%|<[^<>]*>|\$env:\w+")
 
 
@@ -247,12 +250,14 @@ def is_code(value: str) -> bool:
         return True
     if value.startswith(("$", "@", "%", "<", "*")) and not is_random(value[1:]):
         return True
+    if _GENERIC.fullmatch(value):
+        return True
     found = _CODE_PART.match(value)
     return found is not None and not is_random(value)
 
 
 _UNITS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_RUN = re.compile(r"[A-Za-z0-9]{6,}")
+_RUN = re.compile(r"[A-Za-z0-9]{8,}")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}|(?=[0-9A-F]*[0-9])(?=[0-9A-F]*[A-F])[0-9A-F]{16,}")
 
 
@@ -269,11 +274,34 @@ def is_random(value: str) -> bool:
         if len(units) < _MIN_UNITS or run.isdigit():
             continue
         per_unit = len(run) / len(units)
+        if any(map(str.isdigit, run)) and _is_unspeakable(run):
+            return True
         if per_unit <= _SHORT_UNIT or (len(run) >= _MIN_WORD and per_unit <= _LONG_UNIT and any(map(str.isdigit, run))):
             return True
     return False
 
 
+def _is_unspeakable(run: str) -> bool:
+    """Tell whether the letters of a run follow each other as in no language."""
+    lower = run.lower()
+    pairs = [lower[at : at + 2] for at in range(len(lower) - 1) if lower[at : at + 2].isalpha()]
+    spoken = sum(pair in _SPOKEN for pair in pairs)
+    return len(pairs) >= _MIN_PAIRS and spoken < _SPOKEN_SHARE * len(pairs)
+
+
+_MIN_PAIRS, _SPOKEN_SHARE = 5, 0.6
+_SPOKEN = frozenset(
+    (
+        "th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si"
+        " ar ve ra ld ur ro ri io ic ne me co ta ec ll so na li la el ma ge om ch be ho ca no us di ee ac ot em"
+        " ad il ns ts ut ke pr tr ss ct po un ir ly pe rs ce wi up ap mp op ow am fo do mo wo lo bl ck ex ey ay"
+        " ag ga go gr gh ht id if im ie ig ev fi fa fe fl fr ff ab ba bo bi bu br by cl cr cu da dr du dd eb ef"
+        " ei ep ft gi gl gn gu hu ia ib ip ki kn lu ls lt lf lk lm mi mm mu my nc nn nu ny ob od oi ok oo os ov"
+        " pa ph pi pl pp ps pt pu qu rc rd rg rk rl rm rn rr rt ru ry sc sh sk sl sm sn sp su sw sy tc tl tt tu"
+        " tw ty ub uc ud ue ug ui ul um va vi vo wa we wh wn wr xt ye yp ys ze"
+    ).split()
+)
+"""Pairs of letters that words are made of."""
 _MIN_UNITS, _SHORT_UNIT, _LONG_UNIT = 3, 2.75, 3.6
 
 
@@ -285,7 +313,7 @@ def is_label(value: str) -> bool:
 
 
 _LABEL = re.compile(
-    r"(?i)pass[ _-]?(?:word|wort|phrase)|passwd|\bpass\b|\bpwd\b|secret|token|key|credential|kennwort|authori[sz]ation"
+    r"(?i)pass[ _-]?(?:word|wort|phrase)|wachtwoord|contrase|senha|geheim|passwd|\bpass\b|\bpwd\b|secret|token|key|credential|kennwort|authori[sz]ation"
 )
 _LABEL_WORDS = re.compile(r"[\w .,:;/$@?!'\u2019()-]+")
 

@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.redaction import literals, texts
+from acp_proxy.redaction.forms import is_quoted_secret
 from acp_proxy.redaction.literals import Edit, Members, Number
-from acp_proxy.redaction.names import MARKER, may_be_secret, says_password, says_secret
+from acp_proxy.redaction.names import MARKER, may_be_secret, says_secret
 from acp_proxy.redaction.vendors import is_dense
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ _LONG_BASE64 = 256
 _OPENING = re.compile(r'\{\s*+"')
 _FLAG = re.compile(r"--?([A-Za-z][\w-]{1,60})")
 _SETTING = re.compile(r"[A-Za-z_][\w.-]{0,100}(?:=|:[ ])")
-_WORDS = re.compile(r"[a-z]+(?:[-_. ][a-z]+)*")
-_SENTENCE = re.compile(
-    r"[A-Z]?[A-Za-z'\u2019]*(?:[ ,.:;?!'\u2019()/-]+[A-Za-z'\u2019]+){2,}[.!?:]?"
-)
+_PIN = re.compile(r"[0-9]{4,}")
 _MAX_TRIES = 20
 _MAX_NESTED = 4
 _MIN_NESTED = 8
@@ -289,4 +287,4 @@ def _is_secret(text: str, name: str) -> bool:
     """Tell whether a string under a name that says secret is one, and no word or sentence."""
     if not may_be_secret(name, text):
         return False
-    return says_password(name) or not (_SENTENCE.fullmatch(text) or _WORDS.fullmatch(text))
+    return is_quoted_secret(name, text) or _PIN.fullmatch(text) is not None

@@ -11,6 +11,7 @@ import string
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_proxy.redaction.finding import Finder
+from acp_proxy.redaction.names import is_random
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -82,7 +83,7 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("e2b_", r"[0-9a-f]{40}" + _END),
     ("bb_live_", _WORD + r"{20,}+"),
     ("voyage-", r"[A-Za-z0-9_-]{40,}+"),
-    ("sk.eyJ", r"[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{16,}+"),  # Mapbox
+    ("sk.eyJ", r"[A-Za-z0-9+/_-]{20,}+\.[A-Za-z0-9_-]{16,}+"),  # Mapbox
     ("sk", r"[A-Za-z0-9]{80,}+"),  # Sanity
     # Code forges and registries
     ("ghp_", r"[A-Za-z0-9]{30,255}+"),  # GitHub
@@ -222,7 +223,7 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("hvb.", r"[A-Za-z0-9_-]{24,}+"),
     ("pul-", r"[0-9a-f]{40}" + _END),  # Pulumi
     ("dp.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}+"),  # Doppler
-    ("ops_eyJ", r"[A-Za-z0-9_-]{100,}+"),  # 1Password
+    ("ops_eyJ", r"[A-Za-z0-9+/=_-]{100,}+"),  # 1Password
     ("AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}+"),
     # Data
     ("sbp_", r"[0-9a-f]{40}" + _END),  # Supabase
@@ -239,7 +240,7 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("xoxs-", r"[A-Za-z0-9-]{10,}+"),
     ("xoxo-", r"[A-Za-z0-9-]{10,}+"),
     ("xoxc-", r"[A-Za-z0-9-]{10,}+"),
-    ("xoxd-", r"[A-Za-z0-9%/+-]{10,}+"),
+    ("xoxd-", r"[A-Za-z0-9%/+_=-]{10,}+"),
     ("xoxe", r"(?:\.xox[bp])?-[A-Za-z0-9-]{10,}+"),
     ("xapp-", r"[0-9]-[A-Za-z0-9-]{20,}+"),
     ("sk_live_", r"[A-Za-z0-9]{16,}+"),  # Stripe
@@ -293,7 +294,7 @@ _OTHERS: tuple[_Shape, ...] = (
     _around("+ASt", (76, 75), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{75,76}\+ASt[A-Za-z0-9+/]{8}={0,2}"),
     _around("+AEh", (33,), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{33}\+AEh[A-Za-z0-9+/]{6,7}={0,2}"),
     _around("+ACR", (42,), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6,7}={0,2}"),
-    _around("AZDO", (76, 75, 74, 73, 72), r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}[A-Za-z0-9]{20,24}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
+    _around("AZDO", (60, 76, 75, 74, 73, 72), r"(?<![A-Za-z0-9])[A-Za-z0-9]{60,76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
     _around("FFFFNRAL", (36,), r"(?<![A-Za-z0-9])[0-9a-f]{36}FFFFNRAL(?![A-Za-z0-9])"),
     _around("NRAL", (36,), r"(?<![A-Za-z0-9])[0-9a-f]{36}NRAL(?![A-Za-z0-9])"),
     _around("_mmk", (36,), r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
@@ -351,13 +352,17 @@ def find_shapes(text: str, seams: "Container[int]" = ()) -> "Iterator[Span]":
         for shape in _BY_ANCHOR[anchor]:
             if at >= done.get(shape, 0) and (span := _at(shape, text, at, seams)) is not None:
                 done[shape] = span.end
-                if shape.anchor not in _SOFT or is_dense(text[span.start : span.end]):
+                if shape.anchor not in _SOFT or _is_soft_secret(text[span.start : span.end]):
                     yield span
     for match in _DISCORD.finditer(text):
         start = max(match.start() - _DISCORD_HEAD_LENGTH, 0)
         head = _DISCORD_HEAD.search(text[start : match.start()])
         if head is not None:
             yield Span(start + head.start(), match.end(), is_open=True)
+
+
+def _is_soft_secret(text: str) -> bool:
+    return is_dense(text) or is_random(text)
 
 
 def _at(shape: _Shape, text: str, at: int, seams: "Container[int]") -> Span | None:
