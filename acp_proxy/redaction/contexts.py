@@ -34,11 +34,12 @@ _TEXT = r"(?:\"(?P<double>(?:[^\"\\\r\n]|\\.){1,4096}+)\"|'(?P<single>(?:[^'\\\r
 
 
 class _At(Enum):
-    """Where a pattern is tried: at the word, or anywhere in the word's line, or in the lines behind it."""
+    """Where a pattern is tried: at the word, in its line, in the lines around it, in the whole text."""
 
     WORD = 1
     LINE = 2
     BLOCK = 3
+    TEXT = 4
 
 
 class _Context(NamedTuple):
@@ -87,7 +88,7 @@ def _of(words: str, at: _At, pattern: str, judge: "Callable[[str], bool]", flags
 
 
 _OPTION = r"(?:(?<=\s)|(?<=\A))"
-_W, _L, _B = _At.WORD, _At.LINE, _At.BLOCK
+_W, _L, _B, _T = _At.WORD, _At.LINE, _At.BLOCK, _At.TEXT
 _CONTEXTS = (
     # Headers
     _of("authorization", _W, rf"authorization(?:{_Q})?[ \t]*+[:=,][ \t]*+(?:{_Q})?(?:digest|aws4-hmac-sha256|oauth|hawk)[ \t]++(?P<value>[^\r\n`\\]{{4,4096}}+)", lambda value: True),
@@ -96,7 +97,7 @@ _CONTEXTS = (
     _of("basic", _W, r"basic[ \t]++(?P<value>[A-Za-z0-9+/]{6,4096}+={0,2}+)", _is_pair),
     _of("cookie", _W, rf"cookie2?(?:{_Q})?[ \t]*+:[ \t]*+(?:{_Q})?(?P<value>[\w.$!#%&'*+^|~-]{{1,128}}+=[^\r\n\"'`\\]{{1,8192}}+)", lambda value: MARKER not in value),
     # Addresses
-    _of("?|&|#", _W, r"[?&#](?:[\w.-]{0,40}(?:key|sig|signature|code|auth|token|secret)|state|sid|session)=(?P<value>[^\s&#\"'`<>\\]{12,2048}+)", lambda value: _is_opaque(value) and is_random(value)),
+    _of("?", _T, r"(?<=[?&#])(?:[\w.-]{0,40}(?:key|sig|signature|code|auth|token|secret)|state|sid|session)=(?P<value>[^\s&#\"'`<>\\]{12,2048}+)", lambda value: _is_opaque(value) and is_random(value)),
     _of("jdbc:oracle", _W, r"jdbc:oracle:\w+:[^/\s]{1,64}+/(?P<value>[^\s@]{1,256}+)@", _is_given),
     # Programs
     _of("curl|wget|http|aria2c", _L, rf"{_OPTION}(?:-u|--(?:proxy-)?user|-a|--auth|-U)[ =]?(?P<q>[\"'])?[^\s:\"'/=-][^\s:\"'/]{{0,64}}+:(?P<value>(?(q)[^\r\n\"']{{3,512}}+|[^\s\"']{{3,512}}+))", _is_given),
@@ -122,25 +123,26 @@ _CONTEXTS = (
     _of("securestring|put-parameter|create-secret|put-secret|update-secret|keyvault secret set|secret set|secrets versions", _L, rf"(?<=\s)--(?:value|secret-string|body|secret-value|data)[ =]{_VALUE}", _is_given),
     _of("secret generic|secret docker-registry|create secret", _L, rf"--(?:from-literal|docker-password)[ =][\"']?(?:[\w.-]{{1,80}}=)?{_VALUE}", _is_given),
     _of("config:set|secrets set|env:set|config set|env add", _L, r"[ ][A-Z][A-Z0-9_]{1,60}=(?P<value>[^\s\"']{8,4096}+)", is_random),
-    _of("auth ", _W, r"auth[ ](?:[A-Za-z][\w-]{0,30}[ ])?(?P<value>[^\s\"'`]{8,512}+)(?=\s|\Z)", is_random),
+    _of("auth ", _W, r"auth[ ](?:[A-Za-z][\w-]{0,30}[ ])?(?P<value>[^\s\"'`]{8,512}+)", is_random),
     _of("--otp", _W, r"--otp[ =](?P<value>[0-9]{6,10})", lambda value: True),
     _of("user/pass|login/pass|username/pass|credentials|log in|login with|logged in|sign in", _L, r"[ ][\"'`]?[\w.@+-]{2,64}+[\"'`]?[ ]?/[ ]?[\"'`]?(?P<value>[^\s\"'`/]{8,512}+)", is_random),
     # SQL
     _of("identified", _W, rf"identified[ ]+(?:with[ ]\w{{1,40}}[ ])?by[ ]+(?:password[ ]+|values[ ]+)?{_TEXT}", _is_given),
-    _of("password", _W, r"password[ ]*(?:=|\(|[ ]for[ ][^=\r\n]{1,64}=)?[ ]*(?:password)?\(?[ ]*N?'(?P<value>(?:[^'\r\n]|''){4,4096}+)'", _is_given),
+    _of("password", _W, r"password(?:[ ]*[=(][ ]*|[ ]for[ ][^=\r\n]{1,64}=[ ]*|[ ]+)(?:password)?\(?[ ]*N?'(?P<value>(?:[^'\r\n]|''){4,4096}+)'", _is_given),
     # People
     _of("as pass|as the pass|as my pass|as your pass|as api|as the api|as token|as the token|as key|as secret|as the secret|as bearer|as the key|as its pass|as its token|as a token|as a pass|as the admin|as the root|as the db|as the access|as access", _L, r"(?P<value>[^\s\"'`]{6,4096}+)[\"'`]?[ ]as[ ](?:(?:the|my|your|its|an?)[ ])?(?:[\w-]{1,20}[ ]){0,2}(?:pass|token|key|secret)", is_random),
     # Files
     _of("login ", _W, r"login\s{1,8}\S{1,128}+(?:\s{1,8}account\s{1,8}\S{1,128}+)?\s{1,8}password\s{1,8}(?P<value>\S{1,512}+)", _is_given),
     _of("password", _W, r"password\s{1,8}(?P<value>\S{3,512}+)\s{1,8}(?:account|login|machine|macdef)\b", is_random),
-    _of(":", _W, r":\d{2,5}:[\w.*-]{1,64}:[\w.*@-]{1,64}:(?P<value>(?:[^\s:\\]|\\.){6,512}+)(?=\s|\Z|[\"'`])", is_random),
+    _of(":", _T, r":\d{2,5}:[\w.*-]{1,64}:[\w.*@-]{1,64}:(?P<value>(?:[^\s:\\]|\\.){6,512}+)(?=\s|\Z|[\"'`])", is_random),
     _of("*:*:*:", _W, r"\*:\*:\*:[^\s:]{1,64}:(?P<value>(?:[^\s:\\]|\\.){3,512}+)", _is_given),
     _of("\ttrue\t|\tfalse\t", _W, r"\t(?:true|false)\t\d{1,12}\t[^\t\n]{1,200}\t(?P<value>[^\s]{6,4096})", is_random),
     _of("auth-user-pass", _W, r"auth-user-pass>\s{1,4}[^\n]{1,128}\n(?P<value>[^\n<]{3,512}+)", lambda value: True),
-    _of("recovery code|backup code|recovery-code|recovery_code", _B, r"(?<=\n)[ \t]*(?:[-*\d.]{1,3}[ ])?(?P<value>[A-Za-z0-9]{4,12}(?:[- ][A-Za-z0-9]{4,12}){1,5})(?=[ \t]*(?:\r?\n|\Z))", lambda value: any(map(str.isdigit, value))),
-    _of("stringdata:|kind: secret|\"secret\"", _B, r"(?<=\n)[ \t]+[\w.-]{1,80}:[ ](?P<value>[^\s#|>\"']{8,8192}+)(?=[ \t]*(?:\r?\n|\Z))", is_random),
+    _of("mnemonic|seed phrase|seed_phrase|recovery phrase|seedphrase", _W, r"[a-z]{4,10}[ _]?(?:phrase)?[\"'*]{0,3}[ ]?[:=][ ]?[\"'`*]{0,3}(?P<value>\w{3,12}(?:[ ,]{1,2}\w{3,12}){8,26})", lambda value: True),
+    _of("recovery code|backup code|recovery-code|recovery_code", _B, r"(?<=\n)[ \t]*(?:[-*\d.]{1,3}[ ])?(?P<value>[A-Za-z0-9]{4,12}(?:[- ][A-Za-z0-9]{4,12}){1,5})(?=[ \t]*(?:[\r\n`\"']|\Z))", lambda value: any(map(str.isdigit, value))),
+    _of("stringdata:|kind: secret|\"secret\"", _B, r"(?<=\n)[ \t]+[\w.-]{1,80}:[ ](?P<value>[^\s#|>\"']{8,8192}+)(?=[ \t]*(?:[\r\n`\"']|\Z))", is_random),
     _of("\"secret\"", _B, r"\"[\w.-]{1,80}\":[ ]?\"(?P<value>[A-Za-z0-9+/]{8,8192}={0,2})\"", is_random),
-    _of("data:", _B, r"(?<=\n)[ \t]+[\w.-]{1,80}:[ ](?P<value>[A-Za-z0-9+/]{12,8192}={0,2})(?=[ \t]*(?:\r?\n|\Z))", lambda value: False),
+    _of("data:", _B, r"(?<=\n)[ \t]+[\w.-]{1,80}:[ ](?P<value>[A-Za-z0-9+/]{12,8192}={0,2})(?=[ \t]*(?:[\r\n`\"']|\Z))", lambda value: False),
     _of("\"bearer\"|\"gitlab-token\"|\"github-oauth\"|\"http-basic\"", _W, r"\"[\w-]{1,20}\":[ ]?\{\s{0,8}\"[\w.-]{1,100}\":[ ]?\"(?P<value>[^\"\\\r\n]{6,4096})\"", is_random),
     _of("\"env\"|\"environment\"|\"headers\"", _W, r"\"\w{3,30}\"[ ]?:[ ]?\{\s{0,20}\"[\w.-]{1,100}\"[ ]?:[ ]?\"(?P<value>[^\"\\\r\n]{1,4096})\"", _is_given),
     _of("variable \"", _W, r"variable[ ]\"[\w-]{0,60}(?:pass|secret|token|key)[\w-]{0,60}\"[ ]?\{[^{}]{0,300}?default[ ]{0,8}=[ ]{0,8}\"(?P<value>[^\"\r\n]{3,4096})\"", _is_given),
@@ -152,13 +154,16 @@ _CONTEXTS = (
     _of("name=", _W, r"name=\\{0,3}[\"'](?P<name>[\w.-]{2,60}+)\\{0,3}[\"'][^<>\r\n]{0,100}?[ ]value=\\{0,3}[\"'](?P<value>[^\"'\r\n\\]{3,4096}+)", _is_given),
     _of("key=", _W, r"key=\\{0,3}[\"'](?P<name>[\w.:-]{2,60}+)\\{0,3}[\"'][ \t]{1,8}value=\\{0,3}[\"'](?P<value>[^\"'\r\n\\]{3,4096}+)", _is_given),
     _of("name=", _W, r"name=\\{0,3}[\"'](?P<name>[\w.-]{2,60}+)\\{0,3}[\"'](?:>|\r?\n\r?\n)(?P<value>[^<\r\n]{3,4096}+)", _is_given),
-    _of("<", _W, r"<(?P<name>[A-Za-z][\w.:-]{1,60}+)(?:[ ][^<>]{0,100})?>\s{0,40}(?:<!\[CDATA\[)?(?P<value>[^<>\r\n]{3,4096}?)\s{0,40}(?:(?:[^<>]|<[^/<>])?[^<>\s]{0,200}\]\]>)?</", _is_given),
+    _of("<", _T, r"<(?P<name>[A-Za-z][\w.:-]{1,60}+)(?:[ ][^<>]{0,100})?>\s{0,40}(?:<!\[CDATA\[)?(?P<value>[^<>\r\n]{3,4096}?)\s{0,40}(?:(?:[^<>]|<[^/<>])?[^<>\s]{0,200}\]\]>)?</", _is_given),
     _of("<![cdata[", _W, r"<!\[CDATA\[(?P<value>[^\r\n]{3,4096}?)\]\]>", is_random),
     _of("<key>", _W, r"<key>(?P<name>[\w. -]{2,60})</key>\s{0,40}<string>(?P<value>[^<\r\n]{3,4096})", _is_given),
 )  # fmt: skip
 
 _BY_WORD: dict[str, list[_Context]] = {}
+_ANYWHERE = [context for context in _CONTEXTS if context.at is _At.TEXT]
 for _context in _CONTEXTS:
+    if _context.at is _At.TEXT:
+        continue
     for _word in _context.words:
         _BY_WORD.setdefault(_word, []).append(_context)
 _FINDER = Finder(tuple(_BY_WORD))
@@ -187,6 +192,11 @@ def find(text: str, lower: str) -> "Iterator[Span]":
             first, last = _window(text, start, context.at)
             done[context] = last
             for match in context.pattern.finditer(text, first, last):
+                if (span := _judged(context, match)) is not None:
+                    yield span
+    for context in _ANYWHERE:
+        if context.words[0] in text:
+            for match in context.pattern.finditer(text):
                 if (span := _judged(context, match)) is not None:
                     yield span
     if "://" in text:
@@ -223,6 +233,7 @@ def _judged(context: _Context, match: re.Match[str]) -> Span | None:
 
 
 _ADDRESS = re.compile(r"://[^\s\"'`<>]{1,4096}+")
+_SCHEME = re.compile("://")
 _USER = re.compile(r"(?P<user>[^:@/?#\s]{0,512}+)(?P<colon>:?)")
 _PORT = re.compile(r"\d{1,5}(?:[/?#,]|\Z)")
 
@@ -230,27 +241,31 @@ _PORT = re.compile(r"\d{1,5}(?:[/?#,]|\Z)")
 def _in_addresses(text: str) -> "Iterator[Span]":
     """Yield passwords in addresses: up to the last ``@``, whatever they hold."""
     for match in _ADDRESS.finditer(text):
-        start, end = match.start() + 3, match.end()
-        at = text.rfind("@", start, end)
-        if at < 0:
-            continue
-        user = _USER.match(text, start, at)
-        if user is None:
-            continue
-        first = user.end()
-        if not user["colon"]:
-            if first == at and is_random(user["user"]):
-                yield Span(start, at, is_open=False)
-            continue
-        value = text[first:at]
-        if not value or _PORT.match(value) or MARKER in value or is_harmless(value) or is_code(value):
-            continue
-        second = value.find("@")
-        if second > 0 and "://" in value:
-            at = first + second
-            value = value[:second]
-        if value in ("password", "pass", "%s", "secret") or is_label(value):
-            continue
+        places = [match.start(), *(each.start() + match.start() for each in _SCHEME.finditer(match[0], 3))]
+        for place, following in zip(places, [*places[1:], match.end()], strict=True):
+            yield from _in_address(text, place + 3, following)
+
+
+def _in_address(text: str, start: int, end: int) -> "Iterator[Span]":
+    """Yield the password, or the token in its place, of one address."""
+    at = text.rfind("@", start, end)
+    if at >= 0:
+        yield from _of_user(text, start, at)
+
+
+def _of_user(text: str, start: int, at: int) -> "Iterator[Span]":
+    user = _USER.match(text, start, at)
+    if user is None:
+        return
+    first = user.end()
+    if not user["colon"]:
+        if first == at and is_random(user["user"]):
+            yield Span(start, at, is_open=False)
+        return
+    value = text[first:at]
+    if not value or _PORT.match(value) or MARKER in value or value in ("password", "pass", "%s"):
+        return
+    if not (is_harmless(value) or is_code(value) or is_label(value)):
         yield Span(first, at, is_open=False)
 
 

@@ -15,6 +15,7 @@ from acp_proxy.redaction.names import (
     is_code,
     is_harmless,
     is_label,
+    is_path,
     is_random,
     is_setting_name,
     may_be_secret,
@@ -75,9 +76,11 @@ _NEXT_SETTING = re.compile(
 )
 _TRAILING = "\"'`,;)]}>|*"
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_COMMENT = re.compile(r"[ \t]+(?:#|//|;)[ \t].*|[ \t]+->.*|[ \t]+\(.*")
-_LINE_START = re.compile(r"(?:\A|\n)[ \t]*(?:[#>*+-][ \t]*)*[\"']?(?:[\w.$-]*[ _.-])?\Z")
+_COMMENT = re.compile(r"[`\"'|].*|[ \t]+(?:#|//|;)[ \t].*|[ \t]+->.*|[ \t]+\(.*")
+_LINE_START = re.compile(r"(?:(?:\A|\n)[ \t]*(?:[#>*+-][ \t]*)*[\"']?(?:[\w.$-]*[ _.-])?|[`'\"/|:(][ ]?)\Z")
 _FEW = 3
+_CROWD = 64
+_QUICK = re.compile(r"[ \t*_]{0,8}(?:[\"'`{\[(\\&%$<!b]|[^\s\d]{0,64}\d)", re.IGNORECASE)
 _CLOSING = " )]},;"
 
 
@@ -153,7 +156,13 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         lower: What ``folded`` gives for it.
 
     """
+    token_end = crowd = 0
     for name, start, end in names(text, lower):
+        if start >= token_end:
+            token_end, crowd = _token_end(text, start), 0
+        crowd += 1
+        if crowd > _CROWD:  # more names without a space between than any setting has
+            continue
         close = _CLOSE.match(text, end)
         at = end if close is None else close.end()
         separator = _SEPARATOR.match(text, at)
@@ -163,6 +172,8 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         if separator is None:
             continue
         kind = separator.lastgroup or ""
+        if kind in ("space", "words") and text[start] != "-" and not _QUICK.match(text, separator.end()):
+            continue
         found = _Named(name, start, kind, separator[kind], separator.end())
         between = text[end:at]
         if kind == "typed" and any(map(between.__contains__, "\"'`")):
@@ -172,6 +183,11 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         if text.startswith("${", start - 2) and not text.startswith((":-", "-", ":=", "="), end):
             continue
         yield from _spans(text, found)
+
+
+def _token_end(text: str, at: int) -> int:
+    match = _BARE.match(text, at)
+    return at if match is None else match.end()
 
 
 def _spans(text: str, named: _Named) -> "Iterator[Span]":
@@ -270,7 +286,7 @@ def _quoted(text: str, at: int) -> "Iterator[_Value]":
             end -= 1
         if end > start:
             yield _Value(start, end, quoted=True)
-        more = re.compile(r"[ \t]*\\?\n?[ \t]*(?=['\"])|,[ ]?(?=['\"])").match(text, after)
+        more = re.compile(r"[ \t]*\\?(?:\r?\n)?[ \t]*(?=['\"])|,[ ]?(?=['\"])").match(text, after)
         if more is None or (opened is None and not more[0]) or (opened is None and "\n" not in more[0]):
             return
         at = more.end()
@@ -336,7 +352,7 @@ def _bare(text: str, named: _Named, at: int, *, in_line: bool) -> "Iterator[_Val
         comment = _COMMENT.search(text, at, line_end)
         line_end = line_end if comment is None else comment.start()
         words = text[end:line_end]
-        if 0 < len(words.split()) <= 12 and "=" not in words and ":" not in words and "," not in words:
+        if 0 < len(words.split()) <= 12 and words.isprintable() and "=" not in words and ":" not in words and "," not in words:
             yield _Value(at, at + len(text[at:line_end].rstrip()), quoted=False, whole_line=True)
             return
     if not in_line and end < len(text) and text.startswith("\\\n", end - 1):  # goes on in the next line
@@ -384,6 +400,8 @@ def _is_secret(text: str, named: _Named, value: _Value, said: str) -> bool:
     """Tell whether the value of a name is a secret, and no code, type or word."""
     name = named.name
     if len(said) < _FEW or is_harmless(said) and not may_be_secret(name, said):
+        return False
+    if is_path(said):
         return False
     if is_label(said) or said.startswith(("http://", "https://", "op://", "vault:", "ENC[")):
         return False

@@ -13,6 +13,7 @@ from acp_proxy.redaction.finding import Finder
 from acp_proxy.redaction.names import is_memorable
 from acp_proxy.redaction.rules import NO_RULES, Rules
 from acp_proxy.redaction.vendors import Span
+from acp_proxy.redaction.views import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,6 +61,10 @@ class Known:
             return
         self._values.add(value)
         self._look_for(value)
+        said = decoded(value.rstrip("="))
+        if said is not None:
+            self.add(said)
+            self.add(said.partition(":")[2])
 
     def _look_for(self, value: str) -> None:
         for form in _plain_forms(value):

@@ -39,7 +39,7 @@ ANCHORS: Final = (
 )  # fmt: skip
 """In lower case, one of these stands in every name that says secret."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\u00df-\u017f]+|[0-9]+|[^\W\d_]+")
 _SAYS_SECRET = re.compile(
     rf"(?:^|_)(?:[a-z]{{0,12}}(?:password|passwd|passphrase|secret|token|apikey)|{_KEYWORD})(?:_|$)"
 )
@@ -121,6 +121,13 @@ _NUMBER = re.compile(
 )
 _PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _PATH = re.compile(r"(?:~|\.{0,2})?(?:/[\w.@ +-]+)+/?|[A-Za-z]:\\[\w\\. -]+")
+
+
+def is_path(value: str) -> bool:
+    """Tell whether a value is a path of a file, and nothing as random as a secret in base64."""
+    return value[:1] in "/~." and _PATH.fullmatch(value) is not None and value.count("/") > 1 - (value[:1] != "/")
+
+
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
 
 # Names of things: hosts with or without port, versions, words with hyphens between.

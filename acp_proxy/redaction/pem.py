@@ -13,7 +13,7 @@ _BODY = re.compile(
     r"|[A-Za-z0-9+/=\s]|\\[nrt]|\d{1,6}[\u2192:-]|[\"',+|>#*:.()\u2502\u2503\u2192-](?=[\W\d]|[A-Za-z0-9+/=]{16}))*+"
 )
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}\s")
-_PUTTY_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|Private-(?:MAC|Hash): ?)*+")
+_PUTTY_BODY = re.compile(r"(?:Private-(?:MAC|Hash): ?|[A-Za-z0-9+/=\s])*+")
 _RUN = re.compile(r"[A-Za-z0-9+/]{24,}")
 
 

@@ -79,9 +79,10 @@ def _secrets(text: str, known: "Known | None") -> "Iterator[tuple[Pieces, str | 
         seen.add(view.text)
         yield from _in_view(view, known)
         if depth < _DEEPEST:
-            for change in (views.unescaped, views.unquoted, views.unmarked):
-                new = change(view)
-                if new is not view:
+            clean = views.plain(view)
+            for change in (views.unescaped, views.unquoted, views.unmarked, views.characters):
+                new = change(clean)
+                if new is not clean:
                     waiting.append((new, depth + 1))
     yield from _in_base64(whole, known)
 
@@ -95,6 +96,13 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str |
     bare = views.without_gutters(clean)
     if bare is not clean:
         yield from _named_and_shaped(bare, known)
+        again = views.without_gutters(bare)
+        if again is not bare:
+            bare = again
+            yield from _named_and_shaped(bare, known)
+    wide = views.rewrapped(clean)
+    if wide is not clean:
+        yield from _named_and_shaped(wide, known)
     one = views.joined(bare)
     if one is not bare:
         yield from _across_lines(bare, one, known)

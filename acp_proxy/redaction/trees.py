@@ -188,6 +188,8 @@ class Walk:
         if name and key in _NAMES:
             return _Place(path)
         own = name if name and key == "value" else key
+        if not name and (key == "value" or "." in key) and says_secret(place.name):
+            own = place.name
         blanket = place.blanket or key.replace("_", "").replace("-", "").lower() in _BLANKETS
         if not blanket and self._known.rules.has_name(own):
             return _Place(path, blanket=True, name=own)

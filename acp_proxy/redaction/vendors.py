@@ -290,16 +290,16 @@ _OTHERS: tuple[_Shape, ...] = (
     _around(".webhook.office.com/", (0,), r"\.webhook\.office\.com/\S{20,}+"),
     _around("hooks.zapier.com/", (0,), r"hooks\.zapier\.com/hooks/catch/[0-9]+/[a-z0-9]{6,}+"),
     _around("AzSe", (39,), r"(?<![A-Za-z0-9])[A-Za-z0-9]{39}AzSe[A-Za-z0-9]{10}(?![A-Za-z0-9])"),
-    _around("AzFu", (44, 43), r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{43,44}AzFu[A-Za-z0-9_-]{5,6}={0,2}"),
-    _around("+ASt", (76, 75), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{75,76}\+ASt[A-Za-z0-9+/]{8}={0,2}"),
-    _around("+AEh", (33,), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{33}\+AEh[A-Za-z0-9+/]{6,7}={0,2}"),
-    _around("+ACR", (42,), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6,7}={0,2}"),
+    _around("AzFu", (44, 43), r"[A-Za-z0-9_-]{43,44}AzFu[A-Za-z0-9_-]{5,6}={0,2}"),
+    _around("+ASt", (76, 75), r"[A-Za-z0-9+/]{75,76}\+ASt[A-Za-z0-9+/]{8}={0,2}"),
+    _around("+AEh", (33,), r"[A-Za-z0-9+/]{33}\+AEh[A-Za-z0-9+/]{6,7}={0,2}"),
+    _around("+ACR", (42,), r"[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6,7}={0,2}"),
     _around("AZDO", (60, 76, 75, 74, 73, 72), r"(?<![A-Za-z0-9])[A-Za-z0-9]{60,76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
     _around("FFFFNRAL", (36,), r"(?<![A-Za-z0-9])[0-9a-f]{36}FFFFNRAL(?![A-Za-z0-9])"),
     _around("NRAL", (36,), r"(?<![A-Za-z0-9])[0-9a-f]{36}NRAL(?![A-Za-z0-9])"),
     _around("_mmk", (36,), r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     _around("|", (16, 15), r"(?<![A-Za-z0-9])[0-9]{15,16}\|[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"),  # Facebook
-    _around("2/", (0,), r"(?<![A-Za-z0-9/.-])2/[0-9]{16}/[0-9]{16}:[0-9a-f]{32}(?![A-Za-z0-9])"),  # Asana
+    _around("2/", (0,), r"(?<![A-Za-z0-9.-])2/[0-9]{16}/[0-9]{16}:[0-9a-f]{32}(?![A-Za-z0-9])"),  # Asana
     _around("@gems.contribsys.com", (17,), r"(?<![A-Za-z0-9])[0-9a-f]{8}:[0-9a-f]{8}(?=@gems\.contribsys\.com)"),
     _around("-Security-Token=", (0,), r"-Security-Token=[A-Za-z0-9%+/=_-]{20,}+"),
     _around("Signature=", (0,), r"Signature=[A-Za-z0-9%+/=_~-]{20,}+"),

@@ -26,7 +26,7 @@ ESCAPE: Final = (
 _ESCAPE = re.compile(ESCAPE)
 _BAR = "\u2502\u2503|"
 GUTTER: Final = (
-    rf"(?:[ \t]{{0,12}}+\d{{1,7}}+(?:\t|\u2192|[ ]{{0,4}}[{_BAR}][ ]?|[:-](?![\d/]))"
+    rf"(?:[ \t]{{0,12}}+[{_BAR}][ ]{{0,8}}\d{{1,7}}[ ]{{0,8}}[{_BAR}][ ]?|[ \t]{{0,12}}+\d{{1,7}}+(?:\t|\u2192|[ ]{{0,4}}[{_BAR}][ ]?|[:-](?![\d/]))"
     r"|(?:[\w.@~+/-]{1,200}?)[:-]\d{1,7}[:-]"
     rf"|[ \t]{{0,40}}+(?:[{_BAR}>#*][ ]?|//[ ]?)++|[+-](?![+-]))"
 )
@@ -169,6 +169,44 @@ def joined(view: View) -> View:
     return view.substitute(SEAM, lambda _: "", seams=True)
 
 
+_UTF8 = re.compile(r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+
+
+def characters(view: View) -> View:
+    """Return a view of bytes (as Latin-1) with the characters that they are in UTF-8."""
+    if view.text.isascii():
+        return view
+    return view.substitute(_UTF8, _from_utf8)
+
+
+def _from_utf8(match: re.Match[str]) -> str | None:
+    try:
+        return match[0].encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def rewrapped(view: View) -> View:
+    """Return a view without the line ends at which a terminal wrapped: those of the longest lines."""
+    lines = _LINES.findall(view.text)
+    if len(lines) < _FEW:
+        return view
+    width = max(map(len, lines[:-1]))
+    if width < _NARROWEST:
+        return view
+    return view.substitute(
+        _WRAP,
+        lambda match: "" if match.start() - view.text.rfind("\n", max(match.start() - width - 1, 0), match.start()) - 1 == width
+        or (match.start() == width and "\n" not in view.text[:width]) else None,
+        seams=True,
+    )
+
+
+_LINES = re.compile(r"[^\r\n]*")
+_WRAP = re.compile(r"\r?\n(?=[^\s])")
+_FEW, _NARROWEST = 2, 30
+
+
 def unescaped(view: View) -> View:
     r"""Return a view with one level of backslash escapes undone: ``\"``, ``\n``, ``\u0041``."""
     if "\\" not in view.text:
@@ -201,7 +239,7 @@ def decoded(run: str) -> str | None:
     """Return the text that a run of base64 says; None when it says none."""
     whole = run.replace("-", "+").replace("_", "/")
     try:
-        text = base64.b64decode(whole[: len(whole) - len(whole) % 4]).decode()
+        text = base64.b64decode(whole + "=" * (-len(whole) % 4)).decode()
     except (binascii.Error, ValueError):
         return None
     if len(text) < _MIN_TEXT or not all(each.isprintable() or each in "\r\n\t" for each in text):
