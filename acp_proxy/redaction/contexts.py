@@ -166,6 +166,11 @@ for _context in _CONTEXTS:
         continue
     for _word in _context.words:
         _BY_WORD.setdefault(_word, []).append(_context)
+ANCHORS = (*_BY_WORD, *(word for context in _ANYWHERE for word in context.words), "://")
+"""In lower case, one of these stands in every text in which ``find`` finds anything."""
+_HEAD_WORDS = ("pass", "pwd", "pw", "secret", "token", "key", "credential")
+for _word in _HEAD_WORDS:
+    _BY_WORD.setdefault(_word, [])
 _FINDER = Finder(tuple(_BY_WORD))
 _BLOCK_SIZE = 2048
 
@@ -179,7 +184,12 @@ def find(text: str, lower: str) -> "Iterator[Span]":
 
     """
     done: dict[_Context, int] = {}
+    columns = 0
     for start, word in _FINDER.matches(lower):
+        if word in _HEAD_WORDS:
+            if start >= columns and _HEAD.match(text, start):
+                columns, spans = _columns(text, start)
+                yield from spans
         for context in _BY_WORD[word]:
             if start < done.get(context, 0):
                 continue
@@ -201,7 +211,6 @@ def find(text: str, lower: str) -> "Iterator[Span]":
                     yield span
     if "://" in text:
         yield from _in_addresses(text)
-    yield from _columns(text, lower)
 
 
 def _window(text: str, start: int, at: _At) -> tuple[int, int]:
@@ -269,31 +278,41 @@ def _of_user(text: str, start: int, at: int) -> "Iterator[Span]":
         yield Span(first, at, is_open=False)
 
 
+_HEAD = re.compile(
+    r"\w{2,10}[\w ]{0,12}[\"`*]{0,3}[ \t]*+(?=[|,\t\r\n])", re.IGNORECASE
+)
+_WIDEST, _LONGEST_HEAD = 1000, 30
+_FRAME = " `*\r\""
 _RULE = re.compile(r"[-+|:= \t\r]+")
 _ROW = re.compile(r"[^\n]{3,2000}")
 
 
-def _columns(text: str, lower: str) -> "Iterator[Span]":
-    """Yield the values of a table's column whose head says secret: CSV, Markdown, a terminal's."""
-    if "pass" not in lower and "token" not in lower and "secret" not in lower and "key" not in lower:
-        return
-    head: list[str] | None = None
-    separator = ""
-    for row in _ROW.finditer(text):
-        line = row[0]
-        if head is not None and _RULE.fullmatch(line):
-            continue
-        if head is None or separator not in line:
-            head = None
-            separator = "|" if "|" in line else "\t" if "\t" in line else ","
-            cells = [cell.strip(" `*\r\"") for cell in line.split(separator)]
-            if len(cells) > 1 and any(map(says_secret, cells)) and all(len(cell) < 30 for cell in cells):  # noqa: PLR2004
-                head = cells
-            continue
-        at = row.start()
-        for number, cell in enumerate(line.split(separator)):
-            value = cell.strip(" `*\r\"")
-            if number < len(head) and says_secret(head[number]) and is_random(value):
-                start = at + cell.index(value)
-                yield Span(start, start + len(value), is_open=False)
-            at += len(cell) + 1
+def _columns(text: str, at: int) -> tuple[int, list[Span]]:
+    """Return where a table ends whose head has a name that says secret, and the values below it."""
+    first = text.rfind("\n", max(at - _WIDEST, 0), at) + 1
+    row = _ROW.match(text, first or max(at - _WIDEST, 0))
+    if row is None:
+        return at, []
+    separator = "|" if "|" in row[0] else "\t" if "\t" in row[0] else ","
+    cells = [cell.strip(_FRAME) for cell in row[0].split(separator)]
+    wanted = [number for number, cell in enumerate(cells) if says_secret(cell)]
+    done = row.end()
+    found: list[Span] = []
+    if len(cells) > 1 and wanted and max(map(len, cells)) < _LONGEST_HEAD:
+        for row in _ROW.finditer(text, done):
+            if separator not in row[0] and not _RULE.fullmatch(row[0]):
+                break
+            done = row.end()
+            found += _cells(row, separator, wanted)
+    return done, found
+
+
+def _cells(row: re.Match[str], separator: str, wanted: list[int]) -> "Iterator[Span]":
+    """Yield the random values of the wanted columns of a table's row."""
+    at = row.start()
+    for number, cell in enumerate(row[0].split(separator)):
+        value = cell.strip(_FRAME)
+        if number in wanted and is_random(value) and MARKER not in value:
+            start = at + cell.index(value)
+            yield Span(start, start + len(value), is_open=False)
+        at += len(cell) + 1

@@ -79,7 +79,9 @@ _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COMMENT = re.compile(r"[`\"'|].*|[ \t]+(?:#|//|;)[ \t].*|[ \t]+->.*|[ \t]+\(.*")
 _LINE_START = re.compile(r"(?:(?:\A|\n)[ \t]*(?:[#>*+-][ \t]*)*[\"']?(?:[\w.$-]*[ _.-])?|[`'\"/|:(][ ]?)\Z")
 _FEW = 3
-_CROWD = 64
+_CROWD = 8  # names without a space between them
+_SHORT, _SHORTEST = 256, 48
+_DIGIT = re.compile("[0-9]")
 _QUICK = re.compile(r"[ \t*_]{0,8}(?:[\"'`{\[(\\&%$<!b]|[^\s\d]{0,64}\d)", re.IGNORECASE)
 _CLOSING = " )]},;"
 
@@ -102,6 +104,7 @@ class _Named(NamedTuple):
         kind: The group of ``_SEPARATOR`` that separates.
         separator: What separates.
         after: Where what follows begins.
+        limit: So many characters of a value without quotes are looked at.
 
     """
 
@@ -110,6 +113,7 @@ class _Named(NamedTuple):
     kind: str
     separator: str
     after: int
+    limit: int
 
 
 def names(text: str, lower: str) -> "Iterator[tuple[str, int, int]]":
@@ -161,20 +165,18 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         if start >= token_end:
             token_end, crowd = _token_end(text, start), 0
         crowd += 1
-        if crowd > _CROWD:  # more names without a space between than any setting has
-            continue
         close = _CLOSE.match(text, end)
         at = end if close is None else close.end()
         separator = _SEPARATOR.match(text, at)
         if "<" in text[end:at] and (separator is None or separator.lastgroup == "space"):
-            yield from _spans(text, _Named(name, start, "element", "", at))
+            yield from _spans(text, _Named(name, start, "element", "", at, _SHORT if crowd <= _SHORT else _SHORTEST))
             continue
         if separator is None:
             continue
         kind = separator.lastgroup or ""
         if kind in ("space", "words") and text[start] != "-" and not _QUICK.match(text, separator.end()):
             continue
-        found = _Named(name, start, kind, separator[kind], separator.end())
+        found = _Named(name, start, kind, separator[kind], separator.end(), _MAX if crowd <= _CROWD else _SHORT if crowd <= _SHORT else _SHORTEST)
         between = text[end:at]
         if kind == "typed" and any(map(between.__contains__, "\"'`")):
             continue
@@ -324,7 +326,7 @@ def _is_escaped(text: str, start: int, at: int) -> bool:
 
 
 def _bare(text: str, named: _Named, at: int, *, in_line: bool) -> "Iterator[_Value]":
-    match = _BARE.match(text, at)
+    match = _BARE.match(text, at, at + named.limit)
     if match is None:
         return
     end = match.end()
@@ -345,7 +347,7 @@ def _bare(text: str, named: _Named, at: int, *, in_line: bool) -> "Iterator[_Val
         and cut is None
         and says_password(named.name)
         and _LINE_START.search(text, max(named.start - 40, 0), named.start)
-        and any(map(str.isdigit, text[at:end]))
+        and _DIGIT.search(text, at, end)
     ):
         rest = _REST.match(text, end)
         line_end = end if rest is None else rest.end()

@@ -47,6 +47,11 @@ class Known:
         for text in rules.texts:
             self._look_for(text)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for."""
+        return not self._forms and self.rules.is_empty
+
     def __len__(self) -> int:
         return len(self._values)
 
@@ -157,7 +162,7 @@ def _encoded_forms(value: str) -> "Iterator[str]":
     for form in dict.fromkeys(_base64_cores(raw)):
         if len(form) >= _MIN_PIECE:
             yield form
-            yield from (core for core in _base64_cores(form.encode()) if "=" not in core)
+            yield base64.b64encode(form.encode()).decode()[: len(form) * 8 // 6]
 
 
 def _base64_cores(raw: bytes) -> "Iterator[str]":

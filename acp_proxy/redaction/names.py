@@ -263,6 +263,8 @@ def is_code(value: str) -> bool:
     return found is not None and not is_random(value)
 
 
+_CHANGE = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]")
+_LOOKED_AT = 512  # characters of a value
 _UNITS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _RUN = re.compile(r"[A-Za-z0-9]{8,}")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}|(?=[0-9A-F]*[0-9])(?=[0-9A-F]*[A-F])[0-9A-F]{16,}")
@@ -276,7 +278,10 @@ def is_random(value: str) -> bool:
     >>> [is_random(text) for text in ("getUserTokenOrThrow", "HTTP2Server", "kXbQzRtpWm")]
     [False, False, True]
     """
-    for run in _RUN.findall(value[:4096]):
+    value = value[:_LOOKED_AT]
+    if not _CHANGE.search(value):
+        return False
+    for run in _RUN.findall(value):
         units = _UNITS.findall(run)
         if len(units) < _MIN_UNITS or run.isdigit():
             continue

@@ -74,6 +74,11 @@ class Rules:
         """
         return bool(self._names) and _squeezed(name) in self._names
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for."""
+        return self.shortest == _ANY_LENGTH
+
     def may_be_in(self, flattened: bytes) -> bool:
         """Tell whether names or patterns may be in a frame, as ``prefilter.flat`` gives it.
 

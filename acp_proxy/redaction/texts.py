@@ -7,7 +7,8 @@ found is given as parts that never hold a line's end: blanking keeps the lines.
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_proxy.redaction import contexts, forms, views
+from acp_proxy.redaction import contexts, forms, names, vendors, views
+from acp_proxy.redaction.finding import Finder
 from acp_proxy.redaction.literals import Edit
 from acp_proxy.redaction.names import MARKER, is_random
 from acp_proxy.redaction.pem import find_keys
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 
 SHORTEST = 6
 """No text below that holds a secret: ``pw=abc``."""
+_SHORT = 256  # characters of a text that is looked at quickly first
+_DRESS = ("\\", "\x1b", "%", "&", "\n", ".", "|")  # what views undo, and shapes without an anchor have
+_RANDOM = re.compile(r"[A-Za-z0-9+/_-]{16}")  # may be base64
+_ANCHORS = Finder(sorted({anchor.lower() for anchor in (*vendors.ANCHORS, *names.ANCHORS, *contexts.ANCHORS)}))
+_MOST = 20_000  # secrets in one text
 _DEEPEST = 3  # escapes in escapes that are undone
 _BUDGET = 7  # times a text's length that views of it may have together
 _RUN = re.compile(r"[A-Za-z0-9_+/.~-]+={0,2}(?=[\s\"'`,;)\]}\x1b\\\u2502|]|\Z)")
 _LINE = re.compile(r"[^\r\n]+")
 _MIN_RUN, _MIN_LINE, _MAX_PIECES = 3, 16, 64
-_HEX_DUMP = re.compile(r"(?:[0-9a-fA-F]{2}[ :]){7,}[0-9a-fA-F]{2}")
-_BETWEEN = re.compile(r"(?<=[0-9a-fA-F]{2})[ :](?=[0-9a-fA-F]{2})")
 
 
 class Part(NamedTuple):
@@ -47,12 +51,27 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
         values: Takes the secrets that were found, each in one piece.
 
     """
+    if len(text) < _SHORT and not _may_hold(text, known):
+        return []
     found: list[Part] = []
-    for pieces, value in _secrets(text, known):
+    for number, (pieces, value) in enumerate(_secrets(text, known)):
+        if number > _MOST:  # nobody writes that many: what else is in there is not looked for
+            return merged(_parts(text, [(0, len(text))]))
         if values is not None and value is not None:
             values.append(value)
         found += _parts(text, pieces)
     return merged(found)
+
+
+def _may_hold(text: str, known: "Known | None") -> bool:
+    """Tell whether anything could be found in a short text: one of the words that all else hangs on."""
+    return (
+        known is not None
+        and not known.is_empty
+        or any(map(text.__contains__, _DRESS))
+        or _RANDOM.search(text) is not None
+        or any(True for _ in _ANCHORS.matches(forms.folded(text)))
+    )
 
 
 def _parts(text: str, pieces: Pieces) -> "Iterator[Part]":
@@ -124,8 +143,8 @@ def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[tuple[Piec
     if known is not None:
         for span in known.find(text):
             yield view.pieces(span.start, span.end), None
-        if len(known) and _HEX_DUMP.search(text):
-            dump = view.substitute(_BETWEEN, lambda _: "")
+        dump = views.pairs_of_hex(view) if len(known) else view
+        if dump is not view:
             for span in known.find(dump.text):
                 yield dump.pieces(span.start, span.end), None
     for start, end in find_keys(text):
@@ -165,7 +184,7 @@ def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
     text, end = view.text, span.end
     spans = [(span.start, end)]
     while span.is_open and len(spans) < _MAX_PIECES:
-        seam = views.SEAM.match(text, end)
+        seam = views.SEAM.match(text, end + text.startswith("\r", end))
         line = text.rfind("\n", max(end - _MIN_LINE, 0), end) + 1
         if seam is None or end - max(line, end - _MIN_LINE) < _MIN_LINE:
             break

@@ -368,8 +368,10 @@ def _is_soft_secret(text: str) -> bool:
 def _at(shape: _Shape, text: str, at: int, seams: "Container[int]") -> Span | None:
     """Return the secret of a shape whose anchor stands at a place."""
     if shape.before:
-        starts = (at - before for before in shape.before if before <= at)
-        match = next(filter(None, (shape.pattern.match(text, start) for start in starts)), None)
+        match = None
+        for before in shape.before:
+            if before <= at and (match := shape.pattern.match(text, at - before)) is not None:
+                break
     elif _begins(text, at, seams):
         match = shape.pattern.match(text, at)
     else:

@@ -9,11 +9,12 @@ import base64
 import binascii
 import html
 import re
+from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Pieces = list[tuple[int, int]]
 """Offsets of the original text, in order: start and end of each piece."""
@@ -30,15 +31,19 @@ GUTTER: Final = (
     r"|(?:[\w.@~+/-]{1,200}?)[:-]\d{1,7}[:-]"
     rf"|[ \t]{{0,40}}+(?:[{_BAR}>#*][ ]?|//[ ]?)++|[+-](?![+-]))"
 )
-_GUTTER = re.compile(rf"(?:(?<=\n)|\A){GUTTER}")
-_BOX_END = re.compile(rf"[ \t]*+[{_BAR}][ \t]*(?=\r?\n|\Z)")
-SEAM = re.compile(
-    rf"(?:[ ]{{0,80}}[\u2502\u2503])?\\?\r?\n[ \t]{{0,40}}+(?:{GUTTER}[ \t]{{0,40}}+)?(?:\\\n)?"
-)
+_GUTTER = re.compile(GUTTER)
+_NEXT_GUTTER = re.compile(rf"\n{GUTTER}")
+_BOX_END = re.compile(rf"[{_BAR}][ \t]*(?=\r?\n|\Z)")
+_WIDEST = 120  # spaces before the right edge of a box
+_NARROWEST = 30  # columns of a terminal
+_UTF8 = re.compile(r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HEX_DUMP = re.compile(r"(?:[0-9a-fA-F]{2}[ :]){7,}[0-9a-fA-F]{2}")
+_BETWEEN = re.compile(r"(?<=[0-9a-fA-F]{2})[ :](?=[0-9a-fA-F]{2})")
+SEAM = re.compile(rf"\n[ \t]{{0,40}}+(?:{GUTTER}[ \t]{{0,40}}+)?")
 _BACKSLASH = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\"'`/\\_*\[\](){}#+.!|<>~$&;@%^=:,?-])|([nrt]))"
 )
-_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})++")
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _ENTITY = re.compile(r"(?:&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|quot|amp|lt|gt|apos|nbsp);)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
@@ -58,56 +63,54 @@ class View:
         self.text = text
         self.seams: frozenset[int] = frozenset()
         self.parent = parent
-        self._starts: list[int] = []  # of each segment, its offset in the view,
-        self._origins: list[int] = []  # its offset in the parent,
-        self._blocks: list[int] = []  # the length of a segment that maps as a whole; 0: one to one
+        self._starts = array("q")  # of each segment, its offset in the view,
+        self._origins = array("q")  # its offset in the parent,
+        self._blocks = array("q")  # the length of a segment that maps as a whole; 0: one to one
 
     @property
     def is_changed(self) -> bool:
         """Whether this differs from its parent's text."""
         return self.parent is not None and self.text is not self.parent.text
 
-    def substitute(
-        self,
-        pattern: re.Pattern[str],
-        replace: "Callable[[re.Match[str]], str | None]",
-        *,
-        seams: bool = False,
-    ) -> "View":
-        """Return a view with each match replaced; None leaves the match as it is.
+    def substitute(self, edits: "Iterable[tuple[int, int, str]]", *, seams: bool = False) -> "View":
+        """Return a view with pieces of the text replaced.
 
-        The characters of a replacement map to the whole match; an empty one leaves it out.
+        Args:
+            edits: Start, end and new text of each piece, in order. The characters of a new text map
+                to the whole piece; an empty one leaves the piece out.
+            seams: Note where pieces were left out.
+
         """
-        text, out, done, length = self.text, [], 0, 0
+        text, done, length = self.text, 0, 0
+        out: list[str] = []
         found = View(self, text)
+        starts, origins, blocks = found._starts, found._origins, found._blocks
         places: list[int] = []
-        for match in pattern.finditer(text):
-            new = replace(match)
-            if new is None or match.end() == match.start():
-                continue
-            if match.start() > done:
-                found._segment(length, done, 0)
-                out.append(text[done : match.start()])
-                length += match.start() - done
+        for start, end, new in edits:
+            if start > done:
+                starts.append(length)
+                origins.append(done)
+                blocks.append(0)
+                out.append(text[done:start])
+                length += start - done
             if seams:
                 places.append(length)
             if new:
-                found._segment(length, match.start(), match.end() - match.start())
+                starts.append(length)
+                origins.append(start)
+                blocks.append(end - start)
                 out.append(new)
                 length += len(new)
-            done = match.end()
+            done = end
         if not done:
             return self
-        found._segment(length, done, 0)
+        starts.append(length)
+        origins.append(done)
+        blocks.append(0)
         out.append(text[done:])
         found.text = "".join(out)
         found.seams = frozenset(places)
         return found
-
-    def _segment(self, start: int, origin: int, block: int) -> None:
-        self._starts.append(start)
-        self._origins.append(origin)
-        self._blocks.append(block)
 
     def pieces(self, start: int, end: int) -> Pieces:
         """Return where the characters of a span stand in the original text."""
@@ -141,77 +144,77 @@ def plain(view: View) -> View:
     """Return a view without the escape sequences of a terminal."""
     if "\x1b" not in view.text and "\\" not in view.text:
         return view
-    return view.substitute(_ESCAPE, lambda _: "", seams=True)
+    return view.substitute(((*m.span(), "") for m in _ESCAPE.finditer(view.text)), seams=True)
 
 
 def spaced(view: View) -> View:
     """Return a view with a space for each escape sequence: words that colours separate stay apart."""
-    if "\x1b" not in view.text and "\\" not in view.text:
-        return view
-    return view.substitute(_ESCAPE, lambda _: " ")
+    return view.substitute((*m.span(), " ") for m in _ESCAPE.finditer(view.text))
 
 
 def without_gutters(view: View) -> View:
     """Return a view without line numbers, file names, diff marks and bars before each line."""
-    text = view.text
-    if "\n" not in text and not (text[:1].isdigit() or text[:1] in "+- >|#"):
-        return view
-    found = view.substitute(_GUTTER, lambda _: "")
+    found = view.substitute(_gutters(view.text))
     if "\u2502" in found.text or "|" in found.text:
-        found = found.substitute(_BOX_END, lambda _: "")
+        found = found.substitute(_box_ends(found.text))
     return found
+
+
+def _gutters(text: str) -> "Iterator[tuple[int, int, str]]":
+    first = _GUTTER.match(text)
+    if first is not None:
+        yield 0, first.end(), ""
+    for match in _NEXT_GUTTER.finditer(text, 0 if first is None else first.end()):
+        yield match.start() + 1, match.end(), ""
+
+
+def _box_ends(text: str) -> "Iterator[tuple[int, int, str]]":
+    for match in _BOX_END.finditer(text):
+        before = text[max(match.start() - _WIDEST, 0) : match.start()]
+        yield match.start() - (len(before) - len(before.rstrip(" \t"))), match.end(), ""
 
 
 def joined(view: View) -> View:
     """Return a view in which lines go on without their ends, indentation and gutters."""
     if "\n" not in view.text:
         return view
-    return view.substitute(SEAM, lambda _: "", seams=True)
+    return view.substitute(_seams(view.text), seams=True)
 
 
-_UTF8 = re.compile(r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-
-
-def characters(view: View) -> View:
-    """Return a view of bytes (as Latin-1) with the characters that they are in UTF-8."""
-    if view.text.isascii():
-        return view
-    return view.substitute(_UTF8, _from_utf8)
-
-
-def _from_utf8(match: re.Match[str]) -> str | None:
-    try:
-        return match[0].encode("latin-1").decode()
-    except UnicodeDecodeError:
-        return None
+def _seams(text: str) -> "Iterator[tuple[int, int, str]]":
+    for match in SEAM.finditer(text):
+        start = match.start()
+        if text[start - 1 : start] == "\r":
+            start -= 1
+        if text[start - 1 : start] == "\\":
+            start -= 1
+        yield start, match.end(), ""
 
 
 def rewrapped(view: View) -> View:
     """Return a view without the line ends at which a terminal wrapped: those of the longest lines."""
-    lines = _LINES.findall(view.text)
-    if len(lines) < _FEW:
+    if "\n" not in view.text:
         return view
-    width = max(map(len, lines[:-1]))
+    lines = view.text.split("\n")
+    lengths = [len(line) - line.endswith("\r") for line in lines]
+    width = max(lengths[:-1])
     if width < _NARROWEST:
         return view
-    return view.substitute(
-        _WRAP,
-        lambda match: "" if match.start() - view.text.rfind("\n", max(match.start() - width - 1, 0), match.start()) - 1 == width
-        or (match.start() == width and "\n" not in view.text[:width]) else None,
-        seams=True,
-    )
-
-
-_LINES = re.compile(r"[^\r\n]*")
-_WRAP = re.compile(r"\r?\n(?=[^\s])")
-_FEW, _NARROWEST = 2, 30
+    edits = []
+    at = 0
+    for number, line in enumerate(lines[:-1]):
+        at += len(line) + 1
+        following = lines[number + 1]
+        if lengths[number] == width and following and following[0] not in " \t\r":
+            edits.append((at - 1 - line.endswith("\r"), at, ""))
+    return view.substitute(edits, seams=True)
 
 
 def unescaped(view: View) -> View:
     r"""Return a view with one level of backslash escapes undone: ``\"``, ``\n``, ``\u0041``."""
     if "\\" not in view.text:
         return view
-    return view.substitute(_BACKSLASH, _character)
+    return view.substitute((*m.span(), _character(m)) for m in _BACKSLASH.finditer(view.text))
 
 
 def _character(match: re.Match[str]) -> str:
@@ -225,14 +228,39 @@ def unquoted(view: View) -> View:
     """Return a view with percent escapes undone."""
     if "%" not in view.text:
         return view
-    return view.substitute(re.compile(r"%[0-9a-fA-F]{2}"), lambda match: chr(int(match[0][1:], 16)))
+    return view.substitute(
+        (*m.span(), chr(int(m[0][1:], 16))) for m in _PERCENT.finditer(view.text)
+    )
 
 
 def unmarked(view: View) -> View:
     """Return a view with HTML's character references undone."""
     if "&" not in view.text or ";" not in view.text:
         return view
-    return view.substitute(_ENTITY, lambda match: html.unescape(match[0]))
+    return view.substitute((*m.span(), html.unescape(m[0])) for m in _ENTITY.finditer(view.text))
+
+
+def characters(view: View) -> View:
+    """Return a view of bytes (as Latin-1) with the characters that they are in UTF-8."""
+    if view.text.isascii():
+        return view
+    return view.substitute(
+        (*m.span(), new) for m in _UTF8.finditer(view.text) if (new := _from_utf8(m[0]))
+    )
+
+
+def _from_utf8(text: str) -> str:
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def pairs_of_hex(view: View) -> View:
+    """Return a view with the hexadecimal digits of dumps in one piece."""
+    if not _HEX_DUMP.search(view.text):
+        return view
+    return view.substitute((*m.span(), "") for m in _BETWEEN.finditer(view.text))
 
 
 def decoded(run: str) -> str | None:
