@@ -1,26 +1,30 @@
-"""The secrets of a connection that were seen once or are named by rules, found wherever they stand.
+"""Known secrets, found wherever they stand and in whatever encoding. Pure.
 
-A value is looked for as it is, and as it stands in other writing: escaped in JSON, in an
-address, in base64, and as the bytes of its UTF-8.
+One automaton (Aho-Corasick) holds the known values and their encodings, so that the cost of a
+search does not grow with their number. What changes a text without encoding it (escapes, percent
+signs, colours, line ends) is undone by ``views`` before.
 """
 
 import base64
-import json
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Final
 
+from acp_proxy.redaction.finding import Finder
 from acp_proxy.redaction.names import is_memorable
 from acp_proxy.redaction.rules import NO_RULES, Rules
-from acp_proxy.redaction.shapes import Span
+from acp_proxy.redaction.vendors import Span
+from acp_proxy.redaction.views import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-MAX_KNOWN = 1000
-"""So many values of a connection are looked for, the first ones; the cost grows with them."""
-_MAX_LENGTH = 1024
-_MIN_BASE64 = 8
+MAX_KNOWN: Final = 4000
+"""So many values of a connection are looked for, the first ones."""
+_MAX_LENGTH = 16384
+_MIN_ENCODED = 6
 _MIN_PIECE = 8  # of a secret at the edge of a text
+_MIN_PART = 10  # of a secret anywhere
+_NEEDLE = 64  # so much of a form is searched for; the rest is compared
 _ODD = "surrogatepass"
 
 
@@ -32,15 +36,21 @@ class Known:
 
     """
 
-    __slots__ = ("_ends", "_texts", "_values", "rules")
-
     def __init__(self, rules: Rules = NO_RULES) -> None:
         self.rules = rules
         self._values: set[str] = set()
-        self._texts: dict[str, None] = {}  # each as it may stand in text
-        self._ends: dict[bytes, None] = {}  # the ends of that as they may stand in a frame
+        self._forms: dict[str, list[tuple[str, bool]]] = {}  # of each needle
+        self._fresh: list[str] = []  # needles that stand in no automaton yet
+        self._automata: list[tuple[list[str], Finder]] = []  # each less than half of the one before
+        self._heads: dict[str, list[str]] = {}  # values by their first and last characters
+        self._tails: dict[str, list[str]] = {}
         for text in rules.texts:
             self._look_for(text)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for."""
+        return not self._forms and self.rules.is_empty
 
     def __len__(self) -> int:
         return len(self._values)
@@ -56,50 +66,110 @@ class Known:
             return
         self._values.add(value)
         self._look_for(value)
+        said = decoded(value.rstrip("="))
+        if said is not None:
+            self.add(said)
+            self.add(said.partition(":")[2])
 
     def _look_for(self, value: str) -> None:
-        for text in _writings(value):
-            self._texts[text] = None
-            for raw in (
-                json.dumps(text)[1:-1].encode(),
-                json.dumps(text, ensure_ascii=False)[1:-1].encode(errors=_ODD),
-                text.encode(errors=_ODD),
-            ):
-                self._ends[raw[:_MIN_PIECE]] = self._ends[raw[-_MIN_PIECE:]] = None
+        for form in _plain_forms(value):
+            size = min(max(_MIN_PART, len(form) // 2), _NEEDLE, len(form))
+            self._needle(form[:size], form, is_suffix=False)
+            if len(form) > size:
+                self._needle(form[-size:], form, is_suffix=True)
+            if len(form) > _MIN_PIECE:
+                self._heads.setdefault(form[:_MIN_PIECE], []).append(form)
+                self._tails.setdefault(form[-_MIN_PIECE:], []).append(form)
+        for form in _encoded_forms(value):
+            self._needle(form[:_NEEDLE], form, is_suffix=False)
 
-    def may_be_in(self, flattened: bytes) -> bool:
-        """Tell whether one of them may stand in a frame's bytes, as ``prefilter.flat`` gives them."""
-        return any(map(flattened.__contains__, self._ends)) or self.rules.may_be_in(flattened)
+    def _needle(self, needle: str, form: str, *, is_suffix: bool) -> None:
+        forms = self._forms.get(needle)
+        if forms is None:
+            forms = self._forms[needle] = []
+            self._fresh.append(needle)
+        if (form, is_suffix) not in forms:
+            forms.append((form, is_suffix))
+
+    def _build(self) -> None:
+        """Put fresh needles into an automaton; merge small ones, so that they stay few."""
+        words, self._fresh = self._fresh, []
+        while self._automata and len(self._automata[-1][0]) < 2 * len(words):
+            words = self._automata.pop()[0] + words
+        self._automata.append((words, Finder(words, is_small=len(words) < _NEEDLE)))
 
     def find(self, text: str) -> "Iterator[Span]":
-        """Yield where one of them stands, and where a text begins or ends within one."""
-        for known in self._texts:
-            at = text.find(known)
-            while at >= 0:
-                yield Span(at, at + len(known), is_open=False)
-                at = text.find(known, at + len(known))
-            if len(known) > _MIN_PIECE:
-                yield from _at_edges(known, text)
+        """Yield where one of them stands, whole or half, and where a text begins or ends within one."""
+        if self._fresh:
+            self._build()
+        for _, automaton in self._automata:
+            done = 0
+            for start, needle in automaton.matches(text):
+                for form, is_suffix in self._forms[needle]:
+                    if is_suffix:
+                        span = _backwards(text, start + len(needle), form)
+                    elif start + len(form) > done:
+                        span = _forwards(text, start, form)
+                        done = max(done, span.end)
+                    else:
+                        continue
+                    yield span
+        if self._heads:
+            yield from self._at_edges(text)
         yield from self.rules.find(text)
 
+    def _at_edges(self, text: str) -> "Iterator[Span]":
+        """Yield what a text that was cut off has of a secret at its beginning and its end."""
+        size = len(text)
+        for at in range(max(size - _NEEDLE, 0), size - _MIN_PIECE + 1):
+            for form in self._heads.get(text[at : at + _MIN_PIECE], ()):
+                if form.startswith(text[at:]):
+                    yield Span(at, size, is_open=False)
+        for at in range(_MIN_PIECE, min(_NEEDLE, size) + 1):
+            for form in self._tails.get(text[at - _MIN_PIECE : at], ()):
+                if form.endswith(text[:at]):
+                    yield Span(0, at, is_open=False)
 
-def _at_edges(known: str, text: str) -> "Iterator[Span]":
-    """Yield what a text that was cut off has of a secret at its beginning and its end."""
-    last = text.rfind(known[:_MIN_PIECE], max(len(text) - len(known) + 1, 0))
-    if last >= 0 and known.startswith(text[last:]):
-        yield Span(last, len(text), is_open=False)
-    first = text.find(known[-_MIN_PIECE:], 0, len(known) - 1)
-    if first >= 0 and known.endswith(text[: first + _MIN_PIECE]):
-        yield Span(0, first + _MIN_PIECE, is_open=False)
+
+def _forwards(text: str, start: int, form: str) -> Span:
+    """Return how far a text is the same as a form from its beginning on."""
+    if text.startswith(form, start):
+        return Span(start, start + len(form), is_open=False)
+    same = commonprefix([text[start : start + len(form)], form])
+    return Span(start, start + len(same), is_open=False)
 
 
-def _writings(value: str) -> "Iterator[str]":
-    yield value
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
-    encoded = value.encode(errors=_ODD)
-    yield encoded.decode("latin-1")
-    yield quote(encoded, safe="")
-    if len(encoded) >= _MIN_BASE64:
-        text = base64.b64encode(encoded).decode()
-        yield text[: len(encoded) * 8 // 6]  # what does not depend on what follows
+def _backwards(text: str, end: int, form: str) -> Span:
+    """Return how far a text is the same as a form from its end backwards."""
+    before = text[max(end - len(form), 0) : end]
+    if before == form:
+        return Span(end - len(form), end, is_open=False)
+    same = commonprefix([before[::-1], form[::-1]])
+    return Span(end - len(same), end, is_open=False)
+
+
+def _plain_forms(value: str) -> "Iterable[str]":
+    return dict.fromkeys((value, value.encode(errors=_ODD).decode("latin-1")))
+
+
+def _encoded_forms(value: str) -> "Iterator[str]":
+    """Yield a value in base64, wherever it begins there, and in hexadecimal."""
+    raw = value.encode(errors=_ODD)
+    if len(raw) < _MIN_ENCODED:
+        return
+    yield raw.hex()
+    yield raw.hex().upper()
+    for form in dict.fromkeys(_base64_cores(raw)):
+        if len(form) >= _MIN_PIECE:
+            yield form
+            yield base64.b64encode(form.encode()).decode()[: len(form) * 8 // 6]
+
+
+def _base64_cores(raw: bytes) -> "Iterator[str]":
+    """Yield the characters of base64 that depend on nothing but the value, for each alignment."""
+    for shift in range(3):
+        text = base64.b64encode(bytes(shift) + raw + bytes(3))
+        core = text[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6].decode()
+        yield core
+        if "+" in core or "/" in core:
+            yield core.replace("+", "-").replace("/", "_")

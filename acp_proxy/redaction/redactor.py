@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_proxy.redaction import joins, literals, texts
 from acp_proxy.redaction.known import Known
 from acp_proxy.redaction.names import MARKER
-from acp_proxy.redaction.prefilter import flat, is_suspicious
 from acp_proxy.redaction.rules import NO_RULES, Rules
 from acp_proxy.redaction.trees import Walk
 
@@ -141,8 +140,7 @@ class Redactor:
         return seq in self._suspects
 
     def _may_hold(self, raw: bytes) -> bool:
-        flattened = flat(raw)
-        return is_suspicious(flattened) or self._known.may_be_in(flattened)
+        return len(raw) >= texts.SHORTEST
 
     def _parts(self, text: str) -> "list[texts.Part]":
         """Return what is to be blanked in a joined text."""

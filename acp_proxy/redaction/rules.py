@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.names import is_harmless
-from acp_proxy.redaction.shapes import Span
+from acp_proxy.redaction.vendors import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,6 +73,11 @@ class Rules:
         True
         """
         return bool(self._names) and _squeezed(name) in self._names
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for."""
+        return self.shortest == _ANY_LENGTH
 
     def may_be_in(self, flattened: bytes) -> bool:
         """Tell whether names or patterns may be in a frame, as ``prefilter.flat`` gives it.

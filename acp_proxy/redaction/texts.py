@@ -1,23 +1,47 @@
-"""Secrets in running text: assignments, headers, addresses with passwords, keys, known shapes.
+"""Secrets in running text, looked at as a person sees it: in every view of the text.
 
 Text is anything: prose, code, a shell's output, a configuration file, JSON in a string. What is
 found is given as parts that never hold a line's end: blanking keeps the lines.
 """
 
-import base64
-import binascii
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_proxy.redaction import assignments, folding
+from acp_proxy.redaction import contexts, forms, names, vendors, views
+from acp_proxy.redaction.finding import Finder
 from acp_proxy.redaction.literals import Edit
-from acp_proxy.redaction.names import MARKER, is_harmless
-from acp_proxy.redaction.shapes import Span, find_shapes, is_dense
+from acp_proxy.redaction.names import MARKER, is_random
+from acp_proxy.redaction.pem import find_keys
+from acp_proxy.redaction.vendors import Span, find_shapes
+from acp_proxy.redaction.views import Pieces, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acp_proxy.redaction.known import Known
+
+SHORTEST = 6
+"""No text below that holds a secret: ``pw=abc``."""
+_SHORT = 256  # characters of a text that is looked at quickly first
+_DRESS = (
+    "\\",
+    "\x1b",
+    "%",
+    "&",
+    "\n",
+    ".",
+    "|",
+)  # what views undo, and shapes without an anchor have
+_RANDOM = re.compile(r"[A-Za-z0-9+/_-]{16}")  # may be base64
+_ANCHORS = Finder(
+    sorted({anchor.lower() for anchor in (*vendors.ANCHORS, *names.ANCHORS, *contexts.ANCHORS)})
+)
+_MOST = 20_000  # secrets in one text
+_DEEPEST = 3  # escapes in escapes that are undone
+_BUDGET = 7  # times a text's length that views of it may have together
+_RUN = re.compile(r"[A-Za-z0-9_+/.~-]+={0,2}(?=[\s\"'`,;)\]}\x1b\\\u2502|]|\Z)")
+_LINE = re.compile(r"[^\r\n]+")
+_MIN_RUN, _MIN_LINE, _MAX_PIECES = 3, 16, 64
 
 
 class Part(NamedTuple):
@@ -26,65 +50,6 @@ class Part(NamedTuple):
     start: int
     end: int
     is_first: bool
-
-
-_QUOTE = assignments.QUOTE
-_AUTHORIZATION = re.compile(
-    rf"authorization(?:{_QUOTE})?[ \t]*+[:=,][ \t]*+(?:{_QUOTE})?"
-    r"(?:(?:Digest|AWS4-HMAC-SHA256|OAuth|Hawk)[ \t]++(?P<all>[^\r\n`\\]{4,4096}+)"
-    r"|(?:[A-Za-z][\w-]{1,20}+[ \t]++)?(?P<value>[^\s\"'`,;<>\\]{6,4096}+))",
-    re.IGNORECASE | re.ASCII,
-)
-_BEARER = re.compile(
-    r"\bbearer(?:[ \t]|%20)++(?P<value>[A-Za-z0-9._~+/-]{6,4096}+=*+)",
-    re.IGNORECASE | re.ASCII,
-)
-_BASIC = re.compile(
-    r"\bbasic[ \t]++(?P<value>[A-Za-z0-9+/]{6,4096}+={0,2}+)", re.IGNORECASE | re.ASCII
-)
-_COOKIE = re.compile(
-    rf"\b(?:set-)?cookie2?(?:{_QUOTE})?[ \t]*+:[ \t]*+(?:{_QUOTE})?"
-    r"(?P<value>[\w.$!#%&'*+^|~-]{1,128}+=[^\r\n\"'`\\]{1,4096}+)",
-    re.IGNORECASE | re.ASCII,
-)
-_USER_IN_URL = re.compile(
-    r"://(?P<user>[^\s/:@\"'`<>\\]{0,512}+)(?::(?P<value>[^\s/@\"'`<>\\]{1,512}+))?@"
-)
-_QUERY = re.compile(
-    r"[?&#](?:key|sig|signature|code|state|auth)=(?P<value>[^\s&#\"'`<>\\]{16,2048}+)",
-    re.IGNORECASE,
-)
-_USER_OPTION = re.compile(
-    r"[ ](?:-u|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,64}+:(?P<value>[^\s\"'/:]{3,512}+)"
-)
-_USER_HINTS = (" -u", " --user", " --proxy-user")
-# Each with a word that stands near it, and with texts one of which it begins with.
-_COMMANDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("curl", _USER_HINTS, _USER_OPTION),
-    ("curl", (" -b",), re.compile(r"[ ]-b[ ]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)")),
-    ("wget", _USER_HINTS, _USER_OPTION),
-    ("sshpass", ("sshpass",), re.compile(r"\bsshpass[ ]+-p[ ]*[\"']?(?P<value>[^\s\"']{1,512}+)")),
-    (
-        "login ",
-        ("login ",),
-        re.compile(r"\blogin[ ]+\S{1,128}+\s{1,8}+password[ ]+(?P<value>\S{1,512}+)"),
-    ),
-    (
-        "identified",
-        ("",),
-        re.compile(r"\bidentified[ ]+by[ ]+[\"'](?P<value>[^\"'\n]{1,512}+)", re.IGNORECASE),
-    ),
-)
-_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_MIN_BODY = 16  # or it is only the name of such keys
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nrt]|[\"',+|>#*:.()-](?=\W))*+")
-_NO_TEXT = re.compile(rf"{folding.ESCAPE}|\\{{1,4}}[nrt]")
-_LINE = re.compile(r"[^\r\n]+")
-_WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
-_MIN_OPAQUE = 20
-SHORTEST = 7
-"""No text below that holds a secret: ``pwd=abc``."""
 
 
 def find(text: str, known: "Known | None" = None, values: "list[str] | None" = None) -> list[Part]:
@@ -96,20 +61,187 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
         values: Takes the secrets that were found, each in one piece.
 
     """
-    spans = _find_all(_bare(text), known)
-    parts = [Part(span.start, span.end, is_first=True) for span in spans]
-    parts += [
-        Part(start, end, number == 0)
-        for start, end in _private_keys(text)
-        for number, (start, end) in enumerate(_lines_of(text, start, end))
-    ]
-    if values is not None:
-        values += [text[span.start : span.end] for span in spans]
-    for pieces in folding.find(text, spans, known):
-        if values is not None:
-            values.append("".join(text[start:end] for start, end in pieces))
-        parts += [Part(start, end, number == 0) for number, (start, end) in enumerate(pieces)]
-    return merged(parts)
+    if len(text) < _SHORT and not _may_hold(text, known):
+        return []
+    found: list[Part] = []
+    for number, (pieces, value) in enumerate(_secrets(text, known)):
+        if number > _MOST:  # nobody writes that many: what else is in there is not looked for
+            return merged(_parts(text, [(0, len(text))]))
+        if values is not None and value is not None:
+            values.append(value)
+        found += _parts(text, pieces)
+    return merged(found)
+
+
+def _may_hold(text: str, known: "Known | None") -> bool:
+    """Tell whether anything could be found in a short text: one of the words that all else hangs on."""
+    return (
+        (known is not None and not known.is_empty)
+        or any(map(text.__contains__, _DRESS))
+        or _RANDOM.search(text) is not None
+        or any(True for _ in _ANCHORS.matches(forms.folded(text)))
+    )
+
+
+def _parts(text: str, pieces: Pieces) -> "Iterator[Part]":
+    """Yield the parts of one secret, line by line; no part of a marker that stands there already."""
+    first = True
+    for start, end in pieces:
+        for line in _LINE.finditer(text, start, end):
+            if (
+                line[0].strip(" \t")
+                and text[max(line.start() - 1, 0) : line.end() + 1].strip() != MARKER
+            ):
+                yield Part(*line.span(), first)
+                first = False
+
+
+def _secrets(text: str, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+    """Yield the pieces of every secret in a text, and its value."""
+    budget = _BUDGET * len(text) + 4096
+    whole = View(None, text)
+    waiting: list[tuple[View, int]] = [(whole, 0)]
+    seen: set[str] = set()
+    while waiting:
+        view, depth = waiting.pop(0)
+        budget -= len(view.text)
+        if budget < 0 or view.text in seen:
+            continue
+        seen.add(view.text)
+        yield from _in_view(view, known)
+        if depth < _DEEPEST:
+            clean = views.plain(view)
+            for change in (views.unescaped, views.unquoted, views.unmarked, views.characters):
+                new = change(clean)
+                if new is not clean:
+                    waiting.append((new, depth + 1))
+    yield from _in_base64(whole, known)
+
+
+def _in_view(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+    """Yield what is found in one view, and in it without colours, gutters and line ends."""
+    clean = views.plain(view)
+    if clean is not view:
+        yield from _named_and_shaped(views.spaced(view), known)
+    yield from _named_and_shaped(clean, known)
+    bare = views.without_gutters(clean)
+    if bare is not clean:
+        yield from _named_and_shaped(bare, known)
+        again = views.without_gutters(bare)
+        if again is not bare:
+            bare = again
+            yield from _named_and_shaped(bare, known)
+    wide = views.rewrapped(clean)
+    if wide is not clean:
+        yield from _named_and_shaped(wide, known)
+    one = views.joined(bare)
+    if one is not bare:
+        yield from _across_lines(bare, one, known)
+    elif clean is not view:
+        yield from _across_lines(view, clean, known)
+
+
+def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+    text = view.text
+    lower = forms.folded(text)
+    spans = list(find_shapes(text, view.seams))
+    spans += forms.find(text, lower)
+    spans += contexts.find(text, lower)
+    for span in spans:
+        value = text[span.start : span.end]
+        if value != MARKER:
+            yield view.pieces(span.start, span.end), value
+            yield from _goes_on(view, span)
+    if known is not None:
+        for span in known.find(text):
+            yield view.pieces(span.start, span.end), None
+        dump = views.pairs_of_hex(view) if len(known) else view
+        if dump is not view:
+            for span in known.find(dump.text):
+                yield dump.pieces(span.start, span.end), None
+    for start, end in find_keys(text):
+        yield view.pieces(start, end), None
+
+
+def _across_lines(
+    bare: View, one: View, known: "Known | None"
+) -> "Iterator[tuple[Pieces, str | None]]":
+    """Yield what is found only when lines are joined."""
+    for span in find_shapes(one.text, one.seams):
+        pieces = one.pieces(span.start, span.end)
+        if len(pieces) > 1 or span.start in one.seams or span.end in one.seams:
+            needed = _needed(one.text[span.start : span.end], pieces)
+            yield needed, None
+    if known is not None:
+        for span in known.find(one.text):
+            yield one.pieces(span.start, span.end), None
+
+
+def _needed(value: str, pieces: Pieces) -> Pieces:
+    """Return the pieces that belong to a secret: not the word that begins the line behind it."""
+    kept: Pieces = []
+    at = 0
+    is_whole = False
+    for number, (start, end) in enumerate(pieces):
+        piece = value[at : at + end - start]
+        at += end - start
+        if is_whole and not _looks_random(piece):
+            break
+        kept.append((start, end))
+        if not is_whole and number < _MAX_PIECES:
+            is_whole = any(span.start == 0 for span in find_shapes(value[:at]))
+    return kept
+
+
+def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
+    """Yield what reaches the end of its line and plainly goes on at the beginning of the next."""
+    text, end = view.text, span.end
+    spans = [(span.start, end)]
+    while span.is_open and len(spans) < _MAX_PIECES:
+        seam = views.SEAM.match(text, end + text.startswith("\r", end))
+        line = text.rfind("\n", max(end - _MIN_LINE, 0), end) + 1
+        if seam is None or end - max(line, end - _MIN_LINE) < _MIN_LINE:
+            break
+        run = _RUN.match(text, seam.end())
+        if (
+            run is None
+            or not _looks_random(run[0])
+            or text[run.end() : run.end() + 1] in (":", "=")
+        ):
+            break
+        spans.append(run.span())
+        end = run.end()
+    if len(spans) > 1:
+        pieces = [piece for start, stop in spans for piece in view.pieces(start, stop)]
+        yield pieces, "".join(text[start:stop] for start, stop in spans)
+
+
+def _looks_random(piece: str) -> bool:
+    """Tell whether a piece of a line is no word or number."""
+    if len(piece) < _MIN_RUN:
+        return False
+    has_digit = any(map(str.isdigit, piece))
+    has_lower = piece.upper() != piece
+    has_upper = piece.lower() != piece
+    return (has_digit and (has_lower or has_upper)) or (
+        has_lower and has_upper and not piece.istitle()
+    )
+
+
+def _in_base64(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+    """Yield base64 of a text that holds a secret, whole."""
+    for start, end, said in views.base64_texts(view.text):
+        if any(True for _ in _secrets(said, known)) or _is_credential(said):
+            yield view.pieces(start, end), None
+
+
+_CREDENTIAL = re.compile(r"[\w.@+-]{1,64}:(?P<value>[^\s:/]{8,256})")
+
+
+def _is_credential(said: str) -> bool:
+    """Tell whether a text is ``user:password``."""
+    found = _CREDENTIAL.fullmatch(said)
+    return found is not None and is_random(found["value"])
 
 
 def merged(parts: "Iterable[Part]") -> list[Part]:
@@ -130,118 +262,3 @@ def as_edits(parts: "Iterable[Part]") -> list[Edit]:
         Edit(part.start, part.end, MARKER if part.is_first else "", int(part.is_first))
         for part in parts
     ]
-
-
-def _bare(text: str) -> str:
-    r"""Return a text with spaces for escape sequences and for ``\\n`` as code writes it.
-
-    Their letters would seem to belong to the word behind them.
-    """
-    if "\x1b" not in text and "\\" not in text:
-        return text
-    return _NO_TEXT.sub(_as_space, text)
-
-
-def _as_space(match: re.Match[str]) -> str:
-    return ("\n" if match[0][0] == "\\" and match[0][-1] != "t" else " ") * len(match[0])
-
-
-def _find_all(text: str, known: "Known | None") -> list[Span]:
-    spans = list(find_shapes(text))
-    if known is not None:
-        spans += known.find(text)
-    spans += assignments.find(text)
-    spans += _in_headers(text)
-    spans += _in_addresses(text)
-    spans += _in_commands(text)
-    return [span for span in spans if text[span.start : span.end] != MARKER]
-
-
-def _span(match: re.Match[str], name: str = "value") -> Span:
-    return Span(*match.span(name), is_open=True)
-
-
-def _in_headers(text: str) -> "Iterator[Span]":
-    """Yield credentials as they stand in HTTP headers."""
-    lower = text.lower()
-    if "authorization" in lower:
-        for match in _AUTHORIZATION.finditer(text):
-            if match["all"] is not None:
-                yield _span(match, "all")
-            elif _is_opaque(match["value"]):
-                yield _span(match)
-    if "bearer" in lower:
-        yield from (_span(match) for match in _BEARER.finditer(text) if _is_opaque(match["value"]))
-    if "basic" in lower:
-        yield from (_span(match) for match in _BASIC.finditer(text) if _is_pair(match["value"]))
-    if "cookie" in lower:
-        yield from (
-            _span(match) for match in _COOKIE.finditer(text) if MARKER not in match["value"]
-        )
-
-
-def _in_addresses(text: str) -> "Iterator[Span]":
-    """Yield passwords and signatures in URLs."""
-    if "://" not in text:
-        return
-    for match in _USER_IN_URL.finditer(text):
-        name = "user" if match["value"] is None else "value"
-        found = match[name]
-        if is_dense(found) if name == "user" else not is_harmless(found):
-            yield Span(*match.span(name), is_open=False)
-    yield from (_span(match) for match in _QUERY.finditer(text) if _is_opaque(match["value"]))
-
-
-def _in_commands(text: str) -> "Iterator[Span]":
-    lower = text.lower()
-    for word, hints, pattern in _COMMANDS:
-        if word not in lower or not any(map(text.__contains__, hints)):
-            continue
-        for match in pattern.finditer(text):
-            if not is_harmless(match["value"]) and match["value"][0] != "$":
-                yield _span(match)
-
-
-def _is_opaque(value: str) -> bool:
-    """Tell whether a credential is one, and no word of a sentence."""
-    if is_harmless(value) or value[0] in "$<{%":
-        return False
-    return any(map(str.isdigit, value)) or (
-        len(value) >= _MIN_OPAQUE and not _WORDS.fullmatch(value)
-    )
-
-
-def _is_pair(text: str) -> bool:
-    """Tell whether a text is ``user:password`` in base64."""
-    try:
-        return b":" in base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-
-
-def _private_keys(text: str) -> "Iterator[tuple[int, int]]":
-    """Yield where private keys stand; one that does not end reaches as far as it looks like one."""
-    if "PRIVATE KEY" not in text:
-        return
-    done = 0
-    begins = list(_PEM_BEGIN.finditer(text))
-    ends = [match.end() for match in _PEM_END.finditer(text)]
-    at = 0
-    for number, begin in enumerate(begins):
-        if begin.start() < done:
-            continue
-        following = begins[number + 1].start() if number + 1 < len(begins) else len(text)
-        while at < len(ends) and ends[at] <= begin.end():
-            at += 1
-        if at < len(ends) and ends[at] <= following:
-            done = ends[at]
-        else:
-            body = _PEM_BODY.match(text, begin.end(), following)
-            done = begin.end() if body is None else body.end()
-            if done - begin.end() < _MIN_BODY:
-                continue
-        yield begin.start(), done
-
-
-def _lines_of(text: str, start: int, end: int) -> "Iterator[tuple[int, int]]":
-    return (match.span() for match in _LINE.finditer(text, start, end))

@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.redaction import literals, texts
+from acp_proxy.redaction.forms import is_quoted_secret
 from acp_proxy.redaction.literals import Edit, Members, Number
-from acp_proxy.redaction.names import MARKER, may_be_secret, says_password, says_secret
-from acp_proxy.redaction.prefilter import flat, is_suspicious
-from acp_proxy.redaction.shapes import is_dense
+from acp_proxy.redaction.names import MARKER, may_be_secret, says_secret
+from acp_proxy.redaction.vendors import is_dense
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,10 +36,7 @@ _LONG_BASE64 = 256
 _OPENING = re.compile(r'\{\s*+"')
 _FLAG = re.compile(r"--?([A-Za-z][\w-]{1,60})")
 _SETTING = re.compile(r"[A-Za-z_][\w.-]{0,100}(?:=|:[ ])")
-_WORDS = re.compile(r"[a-z]+(?:[-_. ][a-z]+)*")
-_SENTENCE = re.compile(
-    r"[A-Z]?[A-Za-z'\u2019]*(?:[ ,.:;?!'\u2019()/-]+[A-Za-z'\u2019]+){2,}[.!?:]?"
-)
+_PIN = re.compile(r"[0-9]{4,}")
 _MAX_TRIES = 20
 _MAX_NESTED = 4
 _MIN_NESTED = 8
@@ -90,9 +87,6 @@ class Walk:
     def text_edits(self, text: str) -> list[Edit]:
         """Return the edits of a text that is anything."""
         if len(text) < min(texts.SHORTEST, self._known.rules.shortest):
-            return []
-        flattened = flat(text.encode(errors="surrogatepass"))
-        if not (is_suspicious(flattened) or self._known.may_be_in(flattened)):
             return []
         embedded = list(self._embedded(text)) if self._nested < _MAX_NESTED else []
         values: list[str] = []
@@ -194,6 +188,8 @@ class Walk:
         if name and key in _NAMES:
             return _Place(path)
         own = name if name and key == "value" else key
+        if not name and (key == "value" or "." in key) and says_secret(place.name):
+            own = place.name
         blanket = place.blanket or key.replace("_", "").replace("-", "").lower() in _BLANKETS
         if not blanket and self._known.rules.has_name(own):
             return _Place(path, blanket=True, name=own)
@@ -293,4 +289,4 @@ def _is_secret(text: str, name: str) -> bool:
     """Tell whether a string under a name that says secret is one, and no word or sentence."""
     if not may_be_secret(name, text):
         return False
-    return says_password(name) or not (_SENTENCE.fullmatch(text) or _WORDS.fullmatch(text))
+    return is_quoted_secret(name, text) or _PIN.fullmatch(text) is not None
