@@ -88,7 +88,7 @@ def _is_pair(text: str) -> bool:
 
 
 def _is_number_or_random(value: str) -> bool:
-    return is_random(value) or (value.isdigit() and len(value) >= 6)  # noqa: PLR2004
+    return is_random(value) or (value.isdigit() and len(value) >= 6)
 
 
 def _of(
@@ -196,10 +196,9 @@ def find(text: str, lower: str) -> "Iterator[Span]":
     done: dict[_Context, int] = {}
     columns = 0
     for start, word in _FINDER.matches(lower):
-        if word in _HEAD_WORDS:
-            if start >= columns and _HEAD.match(text, start):
-                columns, spans = _columns(text, start)
-                yield from spans
+        if word in _HEAD_WORDS and start >= columns and _HEAD.match(text, start):
+            columns, spans = _columns(text, start)
+            yield from spans
         for context in _BY_WORD[word]:
             if start < done.get(context, 0):
                 continue

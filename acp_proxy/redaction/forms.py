@@ -441,13 +441,11 @@ def _in_expression(text: str, at: int) -> "Iterator[_Value]":
     rest = _REST.match(text, at)
     if rest is None:
         return
-    number = 0
-    for match in _STRINGS.finditer(text, at, rest.end()):
+    for number, match in enumerate(_STRINGS.finditer(text, at, rest.end())):
         value = text[match.start() + 1 : match.end() - 1]
         if is_random(value):
             yield _Value(match.start() + 1, match.end() - 1, quoted=True)
-        number += 1
-        if number > _FEW:
+        if number >= _FEW:
             return
     default = re.compile(r"\"?\$\{\w{1,60}:?[-=](?P<value>[^}\s]{4,4096})\}").match(text, at)
     if default is not None:
@@ -480,7 +478,7 @@ def _is_loose(text: str, named: _Named, value: _Value, said: str) -> bool:
         return not is_code(said)
     before = text[max(named.start - 3, 0) : named.start]
     is_flag = named.kind == "space" and text[named.start : named.start + 1] == "-"
-    if named.kind == "comma" and not text[named.start : named.start + 1] == "-":
+    if named.kind == "comma" and text[named.start : named.start + 1] != "-":
         return (
             says_password(named.name)
             and any(map(str.isdigit, said))
@@ -552,12 +550,12 @@ def _is_bare_secret(text: str, named: _Named, value: _Value, said: str) -> bool:
     is_mixed = has_digit or not _IDENTIFIER.fullmatch(said)
     if says_password(name):
         if is_mixed:
-            return len(said) >= 6 and not said.endswith(("(", ":", "?"))  # noqa: PLR2004
-        return len(said) >= 8 and said.islower() and after in ("", "\n", "\r")  # noqa: PLR2004
+            return len(said) >= 6 and not said.endswith(("(", ":", "?"))
+        return len(said) >= 8 and said.islower() and after in ("", "\n", "\r")
     return (
         len(said) >= 8
         and is_mixed
         and has_digit
         and not _is_word(said.rstrip(".:"))
         and not _IDENTIFIER.fullmatch(said.rstrip(".:"))
-    )  # noqa: PLR2004
+    )

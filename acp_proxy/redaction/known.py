@@ -6,7 +6,6 @@ signs, colours, line ends) is undone by ``views`` before.
 """
 
 import base64
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.finding import Finder
@@ -135,8 +134,8 @@ def _forwards(text: str, start: int, form: str) -> Span:
     """Return how far a text is the same as a form from its beginning on."""
     if text.startswith(form, start):
         return Span(start, start + len(form), is_open=False)
-    same = commonprefix([text[start : start + len(form)], form])
-    return Span(start, start + len(same), is_open=False)
+    same = _common(text[start : start + len(form)], form)
+    return Span(start, start + same, is_open=False)
 
 
 def _backwards(text: str, end: int, form: str) -> Span:
@@ -144,8 +143,16 @@ def _backwards(text: str, end: int, form: str) -> Span:
     before = text[max(end - len(form), 0) : end]
     if before == form:
         return Span(end - len(form), end, is_open=False)
-    same = commonprefix([before[::-1], form[::-1]])
-    return Span(end - len(same), end, is_open=False)
+    same = _common(before[::-1], form[::-1])
+    return Span(end - same, end, is_open=False)
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _plain_forms(value: str) -> "Iterable[str]":

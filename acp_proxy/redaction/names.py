@@ -5,6 +5,7 @@ A name is judged by its words: ``apiKey``, ``API_KEY`` and ``x-api-key`` are the
 
 import functools
 import re
+from collections import deque
 from typing import Final
 
 MARKER: Final = "[redacted]"
@@ -174,9 +175,7 @@ def says_secret(name: str) -> bool:
         return words.endswith("id")
     if words.endswith("_pass") or words == "pass":
         return _NO_PASSWORD.isdisjoint(words.split("_")[:-1])
-    found = None
-    for found in _SAYS_SECRET.finditer(words):
-        pass
+    found = next(iter(deque(_SAYS_SECRET.finditer(words), maxlen=1)), None)
     if found is None:
         said = name.replace("-", "_")
         return _ENDS_IN_KEY.match(said) is not None and _PLAIN_KEYS.isdisjoint(words.split("_"))

@@ -34,5 +34,5 @@ def find_keys(text: str) -> "Iterator[tuple[int, int]]":
     if "Private-Lines: " in text:
         for begin in _PUTTY.finditer(text):
             body = _PUTTY_BODY.match(text, begin.end())
-            if body is not None and len(body[0]) > 16:  # noqa: PLR2004
+            if body is not None and len(body[0]) > 16:
                 yield begin.end(), body.end()
