@@ -49,6 +49,13 @@ def _text(state: State) -> str:
 
 
 UPKEEP = ("packs", "dictionaries", "pruned")
+WIRE_OF_THE_FIRST_STEP = """
+CREATE VIEW wire AS
+SELECT m.connection_id, m.seq, m.stream, m.kind, m.method, m.id, m.session_id, m.session_update,
+    m.tool_call_id, m.terminal_id, m.request_seq, m.duration_ns, m.error_code, m.flags, m.reason,
+    m.batch_index, m.bytes, f.offset, f.time_ns, f.elapsed_ns, f.raw
+FROM messages m JOIN frames f ON f.id = (m.connection_id << 32) + m.frame_seq
+"""
 
 
 def _imported(log: Path, said: Said) -> None:
@@ -211,6 +218,8 @@ def test_reindex_builds_the_state_that_an_older_log_has_not(tmp_path: Path, dens
             for table in ("texts", "search", "checkpoints", "checkpoint_parts", *TABLES, *UPKEEP)
         ),
         "DELETE FROM _sqlite_migrations WHERE name > 'm0002'",
+        "DROP VIEW wire",
+        WIRE_OF_THE_FIRST_STEP,
     )
     right = [_state(log, at) for at in ("1", "100", "-1")]
 
