@@ -406,7 +406,8 @@ def _explain_damage(path: str, code: int, text: str) -> LogError:
         return identity.not_a_log(path, text)
     if code == sqlite3.SQLITE_INTERRUPT:
         return LogError(
-            f"{path} is damaged or hostile: a question took far more work than a log of its size needs",
+            f"{path} is damaged or hostile: a question took far more work than a log of "
+            f"its size needs ({text})",
             "do not use it; acp-proxy verify may say more",
         )
     return LogError(f"cannot use the log {path}: {text}", f"check it, {_ANOTHER}")
