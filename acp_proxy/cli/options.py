@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from acp_proxy.cli.outputs import STDOUT, opened_output
 from acp_proxy.cli.progress import progress
 from acp_proxy.events.event import Owner
 from acp_proxy.log.copies import remove_on_signals
-from acp_proxy.log.identity import require_ours
+from acp_proxy.log.identity import require_ours, why_foreign
 from acp_proxy.log.place import VARIABLE, log_path
 from acp_proxy.log.schema import NoLogError, explaining
 from acp_proxy.recorder.leftovers import Waiting, settle
@@ -111,9 +112,11 @@ def own_log(log: str | None) -> str:
 @contextlib.contextmanager
 def reading(path: str) -> "Iterator[Recording]":
     """Open a log to read it; say once on stderr when a private copy of it is read, and why."""
+    with contextlib.suppress(AcpProxyError, OSError):  # opening it says that better
+        if os.path.isfile(path) and why_foreign(path) is not None:
+            remove_on_signals()
     with open_recording(path) as recording:
         if recording.notice is not None:
-            remove_on_signals()
             said: set[str] = click.get_current_context().meta.setdefault(_SAID, set())
             if path not in said:
                 said.add(path)

@@ -21,7 +21,6 @@ _STEPS_PER_BYTE: Final = 40
 """A statement of ours takes some 60 steps of SQLite's machine a row, and a row 20 bytes or more."""
 _LONGEST_VALUE: Final = 640 << 20
 """Bytes; the recorder writes no frame above 512 MiB."""
-_MOST_MEMORY: Final = 1 << 30
 
 
 class LogConnection(sqlite3.Connection):
@@ -55,7 +54,6 @@ class LogConnection(sqlite3.Connection):
         self._left = self._steps
         self.set_progress_handler(self._is_too_much, _STEPS_BETWEEN)
         self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-        super().execute(f"PRAGMA hard_heap_limit = {_MOST_MEMORY}").fetchall()
 
     def close(self) -> None:
         """Close the connection."""

@@ -26,6 +26,7 @@ _MARGIN: Final = 64 << 20
 _TRIES: Final = 5
 _PAUSE_SECONDS: Final = 0.05
 _PIECE: Final = 1 << 20
+_MOST_COPIES: Final = 4
 _LONG_LIVED: Final = "/var/tmp"  # noqa: S108 - mkdtemp makes a private folder there
 
 _Signature = tuple[tuple[int, int, int, int] | None, ...]
@@ -49,7 +50,10 @@ def place_to_read(path: str) -> tuple[str, str | None]:
     real = os.path.realpath(path)
     key = real, _signature(real)
     if key not in _copies or not os.path.exists(_copies[key]):
-        key, _copies[key] = _copied(real)
+        key, copy = _copied(real)
+        _copies[key] = copy
+        for old in list(_copies)[:-_MOST_COPIES]:  # what is open of them can still be read
+            _remove(os.path.dirname(_copies.pop(old)))
     return _copies[key], f"{why}: a private copy is read; {foreign_remedy(path)}"
 
 

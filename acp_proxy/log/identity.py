@@ -85,8 +85,17 @@ def require_ours(path: str) -> None:
         LogError: It cannot be used at all.
 
     """
-    if os.path.exists(path) and (why := why_foreign(path)) is not None:
+    if not os.path.exists(path):
+        return
+    check_regular(path)
+    if (why := why_foreign(path)) is not None:
         raise ForeignLogError(f"{why}: it is not written to", foreign_remedy(path))
+
+
+def check_regular(path: str) -> None:
+    """Refuse a pipe, on which opening would wait for ever, and other things that are no file."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise LogUnavailableError(f"{path} is no ordinary file", "choose another with --log")
 
 
 def foreign_remedy(path: str) -> str:
@@ -195,13 +204,13 @@ def _is_known_by_place(log: LogIdentity, header: _Header) -> bool:
     """Tell whether a log that is not registered counts as ours.
 
     That is one without a mark, made by an acp-proxy that did not register logs yet, in our state
-    folder. And, where no registry can be kept at all, one with a mark in a private folder: without
-    that, a system on which only the folder of the log can be written could record but once.
+    folder. And, where no registry can be kept at all, any with a mark: without that, a system on
+    which only the folder of the log can be written could record but once, and read nothing.
     """
-    folder = os.path.dirname(log.path)
     if header.mark == _NO_MARK:
+        folder = os.path.dirname(log.path)
         return installation.is_state_folder(folder) and header.data[_FORMAT] == _WAL_FORMAT
-    return installation.is_private(folder) and not installation.can_remember()
+    return not installation.can_remember()
 
 
 def _header(path: str) -> _Header:

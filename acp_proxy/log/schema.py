@@ -79,7 +79,7 @@ def open_for_writing(path: str, *, busy_ms: int = _BUSY_MS) -> LogConnection:
     """
     with explaining(path):
         check_place(path)
-        _check_regular(path)
+        identity.check_regular(path)
         _create_private(path)
         identity.require_ours(path)
         connection = connect(path, "rw", timeout=busy_ms / 1000, threads=True)
@@ -128,7 +128,7 @@ def _opened(path: str, opener: "Callable[[str], LogConnection]") -> LogConnectio
     if not os.path.exists(path):
         raise NoLogError(f"there is no log at {path} yet", _RECORD)
     with explaining(path):
-        _check_regular(path)
+        identity.check_regular(path)
         connection = opener(path)
         try:
             applied = _applied(connection)
@@ -177,7 +177,6 @@ def check_usable(path: str) -> None:
             raise LogUnavailableError(reason)
         return
     with explaining(path):
-        _check_regular(path)
         identity.require_ours(path)
         connection = connect(path, "rw", timeout=0.1)
         try:
@@ -252,7 +251,7 @@ def applied_steps(path: str) -> list[str]:
 
     """
     with explaining(path):
-        _check_regular(path)
+        identity.check_regular(path)
         connection = _connect_read_only(path)
         try:
             return _applied(connection)
@@ -311,12 +310,6 @@ def _above(path: str) -> "Iterator[str]":
     while (above := os.path.dirname(path)) != path:
         yield above
         path = above
-
-
-def _check_regular(path: str) -> None:
-    """Refuse a pipe, on which opening would wait for ever, and other things that are no file."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise LogUnavailableError(f"{path} is no ordinary file", _ANOTHER[3:])
 
 
 def _check_steps(path: str, applied: list[str]) -> None:
@@ -445,8 +438,8 @@ def explaining(path: str) -> "Iterator[None]":
         yield
     except sqlite3.DatabaseError as error:
         raise explain(path, error) from error
-    except MemoryError as error:  # SQLite was not given more for a log that is not ours
-        raise damaged(path, "a value in it takes more than 1 GiB of memory") from error
+    except MemoryError as error:
+        raise damaged(path, "a value in it takes more memory than there is") from error
     except UnicodeDecodeError as error:  # what SQLite would say quotes a damaged schema
         raise damaged(path, "its schema is no UTF-8") from error
     except OSError as error:
@@ -505,7 +498,8 @@ def _explain_damage(path: str, code: int, text: str) -> LogError:
         return identity.not_a_log(path, text)
     if code == sqlite3.SQLITE_INTERRUPT:
         return LogError(
-            f"{path} is damaged or hostile: a question took far more work than a log of its size needs",
+            f"{path} is damaged or hostile: a question took far more work than a log of "
+            f"its size needs ({text})",
             "do not use it; acp-proxy verify may say more",
         )
     return LogError(f"cannot use the log {path}: {text}", f"check it, {_ANOTHER}")

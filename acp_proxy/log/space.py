@@ -145,7 +145,7 @@ def survey(path: str, *, now_ns: int) -> Space:
             [(compacted,)] = db.execute("SELECT coalesce(sum(bytes), 0) FROM packs")
         return Space(
             pages(db),
-            _parts(db),
+            None if db.notice else _parts(db),  # nothing bounds dbstat in a hostile file
             [days[number] for number in sorted(days)],
             sorted(takes.items(), key=lambda pair: (-pair[1], pair[0])),
             (relayed, compacted),

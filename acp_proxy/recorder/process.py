@@ -65,8 +65,6 @@ def main() -> None:
 
 
 def _run(path: str, priority: Priority, wake: int | None = None) -> int:
-    if wake is None and not spool.is_ours(path):  # else the proxy that writes it has started us
-        return _give_up(LogError(f"{path} was not written by acp-proxy here", spool.ADOPT))
     claim = spool.Claim(path)
     with contextlib.suppress(OSError):  # a folder that cannot be written: go without
         if not claim.take():
@@ -134,6 +132,11 @@ class _Recorder:
             raise LogError(
                 f"{self._journal.path} is no journal of this acp-proxy", "look at it, or delete it"
             )
+        if self._wake is None and not spool.is_ours(
+            self._journal.path
+        ):  # else its proxy started us
+            why = f"{self._journal.path} was not written by acp-proxy here"
+            raise LogError(why, spool.ADOPT)
         start = self._first_record()
         if start is None and self._journal.is_damaged(0):
             kept = spool.set_aside(self._journal.path)

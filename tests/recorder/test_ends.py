@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_proxy.journal import spool
 from acp_proxy.journal.tail import JournalReader
 from acp_proxy.log.identity import LogUnavailableError
 from acp_proxy.log.writer import LogWriter
@@ -130,6 +131,7 @@ def test_a_recorder_that_comes_late_leaves_the_end_alone(log: Path) -> None:
     with open_recording(log) as recording:
         before = recording.connection()
     Path(writer.path).write_bytes(copy)
+    assert spool.adopt(writer.path)
     assert record(writer.path).returncode == 0
 
     with open_recording(log) as recording:

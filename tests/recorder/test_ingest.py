@@ -318,7 +318,7 @@ def test_a_log_of_another_program_is_not_touched(log: Path) -> None:
         db.commit()
     before = log.read_bytes()
 
-    with pytest.raises(LogError, match="other program"):
+    with pytest.raises(LogError, match="was not made by acp-proxy here"):
         LogWriter(str(log)).close()
     with closing(sqlite3.connect(log)) as db:
         assert db.execute("SELECT name FROM sqlite_schema").fetchall() == [("precious",)]
