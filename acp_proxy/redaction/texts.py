@@ -135,11 +135,12 @@ def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[tuple[Piec
     spans = list(find_shapes(text, view.seams))
     spans += forms.find(text, lower)
     spans += contexts.find(text, lower)
+    starts = {span.start for span in spans}
     for span in spans:
         value = text[span.start : span.end]
         if value != MARKER:
             yield view.pieces(span.start, span.end), value
-            yield from _goes_on(view, span)
+            yield from _goes_on(view, span, starts)
     if known is not None:
         for span in known.find(text):
             yield view.pieces(span.start, span.end), None
@@ -179,7 +180,7 @@ def _needed(value: str, pieces: Pieces) -> Pieces:
     return kept
 
 
-def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
+def _goes_on(view: View, span: Span, starts: set[int]) -> "Iterator[tuple[Pieces, str | None]]":
     """Yield what reaches the end of its line and plainly goes on at the beginning of the next."""
     text, end = view.text, span.end
     spans = [(span.start, end)]
@@ -189,7 +190,7 @@ def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
         if seam is None or end - max(line, end - _MIN_LINE) < _MIN_LINE:
             break
         run = _RUN.match(text, seam.end())
-        if run is None or not _looks_random(run[0]) or text[run.end() : run.end() + 1] in (":", "="):
+        if run is None or run.start() in starts or not _looks_random(run[0]) or text[run.end() : run.end() + 1] in (":", "="):
             break
         spans.append(run.span())
         end = run.end()
