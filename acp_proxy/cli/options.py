@@ -13,6 +13,7 @@ from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.failures import failing_plainly
 from acp_proxy.cli.outputs import STDOUT, opened_output
 from acp_proxy.cli.progress import progress
+from acp_proxy.errors import AcpProxyError
 from acp_proxy.events.event import Owner
 from acp_proxy.log.copies import remove_on_signals
 from acp_proxy.log.identity import require_ours, why_foreign

@@ -132,15 +132,7 @@ class _Recorder:
             raise LogError(
                 f"{self._journal.path} is no journal of this acp-proxy", "look at it, or delete it"
             )
-        if self._wake is None and not spool.is_ours(
-            self._journal.path
-        ):  # else its proxy started us
-            why = f"{self._journal.path} was not written by acp-proxy here"
-            raise LogError(why, spool.ADOPT)
-        start = self._first_record()
-        if start is None and self._journal.is_damaged(0):
-            kept = spool.set_aside(self._journal.path)
-            raise LogError(f"the beginning of a journal is damaged: {kept}", "look at it by hand")
+        start = self._begin()
         if start is None:  # the proxy died before it relayed anything
             spool.remove(self._journal.path)
             return handover.DONE
@@ -171,6 +163,17 @@ class _Recorder:
         spool.remove(self._journal.path)
         keep_limits(log, decode_facts(start.data))
         return handover.DONE
+
+    def _begin(self) -> "Record | None":
+        """Return the first record of a journal that was written here, None when it has none."""
+        path = self._journal.path
+        if self._wake is None and not spool.is_ours(path):  # else its proxy started us
+            raise LogError(f"{path} was not written by acp-proxy here", spool.ADOPT)
+        start = self._first_record()
+        if start is None and self._journal.is_damaged(0):
+            kept = spool.set_aside(path)
+            raise LogError(f"the beginning of a journal is damaged: {kept}", "look at it by hand")
+        return start
 
     def _follow(self, ingest: Ingest, writer: LogWriter) -> None:
         with _Writing(writer, self._patiently) as writing:

@@ -86,6 +86,7 @@ _LINE_START = re.compile(
 _FEW = 3
 _CROWD = 8  # names without a space between them
 _SHORT, _SHORTEST = 256, 48
+_CROWDED = re.compile(r"[\"'`]?[=:][\"'`]?[^\s=]{0,40}[0-9]")
 _DIGIT = re.compile("[0-9]")
 _QUICK = re.compile(r"[ \t*_]{0,8}(?:[\"'`{\[(\\&%$<!b]|[^\s\d]{0,64}\d)", re.IGNORECASE)
 _CLOSING = " )]},;"
@@ -170,6 +171,8 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         if start >= token_end:
             token_end, crowd = _token_end(text, start), 0
         crowd += 1
+        if crowd > _SHORT and not _CROWDED.match(text, end):
+            continue
         close = _CLOSE.match(text, end)
         at = end if close is None else close.end()
         separator = _SEPARATOR.match(text, at)
@@ -247,7 +250,8 @@ def _values(text: str, named: _Named) -> "Iterator[_Value]":
             return
     if line is None or named.separator != "(":
         yield from _bare(text, named, at, in_line=line is not None)
-        yield from _in_expression(text, at)
+        if named.limit == _MAX:
+            yield from _in_expression(text, at)
 
 
 def _goes_down(text: str, named: _Named, line: re.Match[str]) -> bool:

@@ -42,8 +42,22 @@ _PLAIN_CHUNK = re.compile(
     + rb',"update":\{"sessionUpdate":"((?:user_message|agent_message|agent_thought)_chunk)",'
     rb'"content":\{"type":"text","text":' + _STRING + rb"\}\}\}\}\r?\n?"
 )
+_PLAIN_ID = re.compile(rb"[A-Za-z0-9_-]{1,15}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _META = ("terminal_output", "terminal_output_delta")
 _IDS = ("messageId", "toolCallId", "compactionId")
+
+
+def joined_paths(stream: str, raw: bytes) -> list[Path]:
+    """Return where in a frame texts stand that are joined with those of other frames."""
+    if stream != "stderr" and _PLAIN_CHUNK.fullmatch(raw):
+        return [_TEXT]
+    return [piece.path for piece, _ in Joins(lambda _: [])._pieces(0, stream, raw)]
+
+
+def is_plain_chunk(stream: str, raw: bytes) -> bool:
+    """Tell whether a frame is a chunk with nothing in it but its session and its text."""
+    found = _PLAIN_CHUNK.fullmatch(raw) if stream != "stderr" else None
+    return found is not None and _PLAIN_ID.fullmatch(found[1]) is not None
 
 
 class _Piece(NamedTuple):
@@ -70,18 +84,13 @@ class Joins:
         self._cuts: Cuts = {}
         self._kinds: dict[Any, tuple[Any, int]] = {}  # of a session, its last chunk's kind
 
-    def add(self, seq: int, stream: str, raw: bytes, *, is_suspicious: bool) -> None:
-        """Add a frame; of a suspicious one that has joined texts it is noted that it has."""
+    def add(self, seq: int, stream: str, raw: bytes) -> None:
+        """Add a frame."""
         plain = _PLAIN_CHUNK.fullmatch(raw) if stream != "stderr" else None
         if plain is not None and (found := self._plain(seq, plain)) is not None:
-            piece, key = found
-            if is_suspicious:
-                self._cuts.setdefault(seq, {}).setdefault(piece.path, [])
-            self._join(key, piece)
+            self._join(found[1], found[0])
             return
         for piece, key in self._pieces(seq, stream, raw):
-            if is_suspicious:
-                self._cuts.setdefault(seq, {}).setdefault(piece.path, [])
             self._join(key, piece)
 
     def _plain(self, seq: int, chunk: re.Match[bytes]) -> "tuple[_Piece, tuple[Any, ...]] | None":

@@ -6,6 +6,7 @@ signs, colours, line ends) is undone by ``views`` before.
 """
 
 import base64
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.finding import Finder
@@ -38,7 +39,9 @@ class Known:
     def __init__(self, rules: Rules = NO_RULES) -> None:
         self.rules = rules
         self._values: set[str] = set()
-        self._forms: dict[str, list[tuple[str, bool]]] = {}  # of each needle
+        self._forms: dict[
+            str, tuple[list[str], list[str]]
+        ] = {}  # of each needle: ending and beginning so
         self._fresh: list[str] = []  # needles that stand in no automaton yet
         self._automata: list[tuple[list[str], Finder]] = []  # each less than half of the one before
         self._heads: dict[str, list[str]] = {}  # values by their first and last characters
@@ -83,12 +86,15 @@ class Known:
             self._needle(form[:_NEEDLE], form, is_suffix=False)
 
     def _needle(self, needle: str, form: str, *, is_suffix: bool) -> None:
+        """Search for a needle, and compare what stands before or behind it with a form."""
         forms = self._forms.get(needle)
         if forms is None:
-            forms = self._forms[needle] = []
+            forms = self._forms[needle] = ([], [])
             self._fresh.append(needle)
-        if (form, is_suffix) not in forms:
-            forms.append((form, is_suffix))
+        ordered, entry = forms[is_suffix], form[::-1] if is_suffix else form
+        at = bisect_left(ordered, entry)
+        if at == len(ordered) or ordered[at] != entry:
+            ordered.insert(at, entry)
 
     def _build(self) -> None:
         """Put fresh needles into an automaton; merge small ones, so that they stay few."""
@@ -104,15 +110,19 @@ class Known:
         for _, automaton in self._automata:
             done = 0
             for start, needle in automaton.matches(text):
-                for form, is_suffix in self._forms[needle]:
-                    if is_suffix:
-                        span = _backwards(text, start + len(needle), form)
-                    elif start + len(form) > done:
-                        span = _forwards(text, start, form)
-                        done = max(done, span.end)
-                    else:
-                        continue
-                    yield span
+                end = start + len(needle)
+                if end <= done:
+                    continue
+                prefixes, suffixes = self._forms[needle]
+                if prefixes:
+                    end = start + _longest(prefixes, text[start : start + _MAX_LENGTH])
+                if suffixes:
+                    last = start + len(needle)
+                    size = _longest(suffixes, text[max(last - _MAX_LENGTH, 0) : last][::-1])
+                    yield Span(min(start, last - size), end, is_open=False)
+                else:
+                    yield Span(start, end, is_open=False)
+                done = end
         if self._heads:
             yield from self._at_edges(text)
         yield from self.rules.find(text)
@@ -130,28 +140,19 @@ class Known:
                     yield Span(0, at, is_open=False)
 
 
-def _forwards(text: str, start: int, form: str) -> Span:
-    """Return how far a text is the same as a form from its beginning on."""
-    if text.startswith(form, start):
-        return Span(start, start + len(form), is_open=False)
-    same = _common(text[start : start + len(form)], form)
-    return Span(start, start + same, is_open=False)
+def _longest(ordered: list[str], text: str) -> int:
+    """Return how many characters of a text are the same as the best of some forms, in order."""
+    at = bisect_left(ordered, text)
+    return max(_same(form, text) for form in ordered[max(at - 1, 0) : at + 1])
 
 
-def _backwards(text: str, end: int, form: str) -> Span:
-    """Return how far a text is the same as a form from its end backwards."""
-    before = text[max(end - len(form), 0) : end]
-    if before == form:
-        return Span(end - len(form), end, is_open=False)
-    same = _common(before[::-1], form[::-1])
-    return Span(end - same, end, is_open=False)
-
-
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
+def _same(form: str, text: str) -> int:
+    """Return how many characters at the beginning of two texts are the same."""
+    if text.startswith(form):
+        return len(form)
     return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
+        (at for at, (a, b) in enumerate(zip(form, text, strict=False)) if a != b),
+        min(len(form), len(text)),
     )
 
 

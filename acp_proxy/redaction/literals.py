@@ -21,6 +21,7 @@ class Edit(NamedTuple):
         end: The character behind its last.
         text: What takes its place.
         values: How many secrets are blanked by that.
+        why: What says that it is a secret.
 
     """
 
@@ -28,6 +29,7 @@ class Edit(NamedTuple):
     end: int
     text: str
     values: int
+    why: str = ""
 
 
 class Members(list[tuple[str, Any]]):
@@ -84,7 +86,7 @@ def in_literal(literal: str, edits: "Iterable[Edit]") -> "Iterator[Edit]":
                 done = escapes[at][1]
                 at += 1
             places.append(done + wanted - value_at)
-        yield Edit(places[0], places[1], json.dumps(edit.text)[1:-1], edit.values)
+        yield Edit(places[0], places[1], json.dumps(edit.text)[1:-1], edit.values, edit.why)
 
 
 def ordered(edits: "Iterable[Edit]") -> list[Edit]:

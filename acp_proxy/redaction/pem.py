@@ -10,7 +10,7 @@ _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n]{0,200}\n"
-    r"|[A-Za-z0-9+/=\s]|\\[nrt]|\d{1,6}[\u2192:-]|[\"',+|>#*:.()\u2502\u2503\u2192-](?=[\W\d]|[A-Za-z0-9+/=]{16}))*+"
+    r"|[A-Za-z0-9+/=\s]|\\[nrt]|\d{1,6}[\u2192:-]|(?!-----E)[\"',+|>#*:.()\u2502\u2503\u2192-](?=[\W\d]|[A-Za-z0-9+/=]{16}))*+"
 )
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}\s")
 _PUTTY_BODY = re.compile(r"(?:Private-(?:MAC|Hash): ?|[A-Za-z0-9+/=\s])*+")

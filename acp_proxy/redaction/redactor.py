@@ -44,7 +44,6 @@ class Redactor:
         self.learned = 0
         self._known = Known(rules or NO_RULES)
         self._cuts: joins.Cuts = {}
-        self._suspects: set[int] | None = None  # of the frames learned; None: not known
 
     def redact_text(self, text: str) -> tuple[str, int]:
         """Return a text without the secrets in it, and how many values were blanked."""
@@ -79,8 +78,8 @@ class Redactor:
                 are found too.
 
         """
-        cuts = self._cuts.get(seq) if seq is not None else None
-        if cuts is None and not self._is_suspect(raw, seq):
+        cuts = self._cuts_of(stream, raw, seq)
+        if cuts is not None and not any(cuts.values()) and joins.is_plain_chunk(stream, raw):
             return raw
         text, edits, encoding = self._frame_edits(stream, raw, cuts)
         edits = _before_the_end(text, edits)
@@ -102,20 +101,29 @@ class Redactor:
         """
         for times in (1, 2):
             before = len(self._known)
-            suspects: set[int] = set()
             pieces = joins.Joins(self._parts)
             for seq, stream, raw in frames():
-                suspicious = self._may_hold(raw)
-                if suspicious:
-                    suspects.add(seq)
+                if not joins.is_plain_chunk(stream, raw):
                     self._frame_edits(stream, raw, None)
                 self.learned = seq
-                pieces.add(seq, stream, raw, is_suspicious=suspicious)
+                pieces.add(seq, stream, raw)
             self._cuts = pieces.close()
             if len(self._known) == before:
-                self._suspects = suspects
                 return times
         return 2
+
+    def learn_text(self, text: str) -> None:
+        """Know the secrets of a text that is no part of the connection: a file of credentials."""
+        self._walk().text_edits(text)
+
+    def _cuts_of(self, stream: str, raw: bytes, seq: int | None) -> "joins.FrameCuts | None":
+        """Return what was found in a frame's joined texts; None when it was not learned."""
+        if seq is None or seq > self.learned:
+            return None
+        paths = joins.joined_paths(stream, raw)
+        found: joins.FrameCuts = {path: [] for path in paths}
+        found.update(self._cuts.get(seq, {}))
+        return found or None
 
     def _walk(self, cuts: "joins.FrameCuts | None" = None) -> Walk:
         return Walk(self._known, cuts)
@@ -133,14 +141,6 @@ class Redactor:
         if cuts is not None and () in cuts:
             return text, texts.as_edits(cuts[()]), "latin-1"
         return text, self._walk().text_edits(text), "latin-1"
-
-    def _is_suspect(self, raw: bytes, seq: int | None) -> bool:
-        if seq is None or seq > self.learned or self._suspects is None:
-            return self._may_hold(raw)
-        return seq in self._suspects
-
-    def _may_hold(self, raw: bytes) -> bool:
-        return len(raw) >= texts.SHORTEST
 
     def _parts(self, text: str) -> "list[texts.Part]":
         """Return what is to be blanked in a joined text."""

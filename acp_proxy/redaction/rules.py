@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SEPARATORS = re.compile(r"[-_. ]")
 _SEPARATOR = "[-_. ]*+"
-_NO_ASCII = rb"(?:[\x80-\xff]{1,4}|(?:\\u[0-9a-f]{4}){1,2})"
 _VALUE = (
     r"""(?:\\{0,4}["'\]]){0,2}[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}"""
     r"""(?:\\{0,4}"(?P<double>[^"\\\r\n]{1,4096})|\\{0,4}'(?P<single>[^'\\\r\n]{1,4096})"""
@@ -55,14 +54,12 @@ class Rules:
             warnings.simplefilter("ignore")  # of "[[": nothing a reader of an export can do about
             self._patterns = [re.compile(pattern) for pattern in patterns]
         self._assignments: list[re.Pattern[str]] = []
-        self._hint: re.Pattern[bytes] | None = None
         if squeezed:
             spelled = "|".join(_SEPARATOR.join(map(re.escape, name)) for name in sorted(squeezed))
             self._assignments = [
                 re.compile(rf"(?i)(?<![A-Za-z0-9])(?:{spelled}){_VALUE}"),
                 re.compile(rf"(?i)(?<![\w-])--?(?:{spelled}){_OPTION_VALUE}"),
             ]
-            self._hint = re.compile(b"|".join(map(_in_bytes, sorted(squeezed))), re.IGNORECASE)
         lengths = [len(text) for text in self.texts] + [len(name) + 2 for name in squeezed]
         self.shortest = 1 if self._patterns else min(lengths, default=_ANY_LENGTH)
 
@@ -78,15 +75,6 @@ class Rules:
     def is_empty(self) -> bool:
         """Whether nothing is looked for."""
         return self.shortest == _ANY_LENGTH
-
-    def may_be_in(self, flattened: bytes) -> bool:
-        """Tell whether names or patterns may be in a frame, as ``prefilter.flat`` gives it.
-
-        Never wrongly no. A pattern may fit anywhere: with patterns, all is looked at.
-        """
-        return bool(self._patterns) or (
-            self._hint is not None and self._hint.search(flattened) is not None
-        )
 
     def find(self, text: str) -> "Iterator[Span]":
         """Yield where a pattern fits, and the values of what has one of the names."""
@@ -105,13 +93,6 @@ def _squeezed(name: str) -> str:
     """Return a name without what separates its words and without case."""
     lower = _SEPARATORS.sub("", name).lower()
     return lower if lower.isascii() == name.isascii() else name  # the Kelvin sign is no k
-
-
-def _in_bytes(name: str) -> bytes:
-    """Return a pattern of a name in JSON, where what is not ASCII may be escaped."""
-    return _SEPARATOR.encode().join(
-        character.encode() if character.isascii() else _NO_ASCII for character in name
-    )
 
 
 NO_RULES: Final = Rules()

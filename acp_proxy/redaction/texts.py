@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 6
 """No text below that holds a secret: ``pw=abc``."""
+_LINE_OF_KEY = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
 _SHORT = 256  # characters of a text that is looked at quickly first
 _DRESS = (
     "\\",
@@ -44,12 +45,18 @@ _LINE = re.compile(r"[^\r\n]+")
 _MIN_RUN, _MIN_LINE, _MAX_PIECES = 3, 16, 64
 
 
+_Found = tuple[Pieces, str | None, str]
+"""Where a secret stands, its value if it may be looked for elsewhere, and what gave it away."""
+_CROWDED = "more than any text has"
+
+
 class Part(NamedTuple):
     """A piece of a secret in a text; of each secret the first becomes the marker."""
 
     start: int
     end: int
     is_first: bool
+    why: str = ""
 
 
 def find(text: str, known: "Known | None" = None, values: "list[str] | None" = None) -> list[Part]:
@@ -64,12 +71,12 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
     if len(text) < _SHORT and not _may_hold(text, known):
         return []
     found: list[Part] = []
-    for number, (pieces, value) in enumerate(_secrets(text, known)):
+    for number, (pieces, value, why) in enumerate(_secrets(text, known)):
         if number > _MOST:  # nobody writes that many: what else is in there is not looked for
-            return merged(_parts(text, [(0, len(text))]))
+            return merged(_parts(text, [(0, len(text))], _CROWDED))
         if values is not None and value is not None:
             values.append(value)
-        found += _parts(text, pieces)
+        found += _parts(text, pieces, why)
     return merged(found)
 
 
@@ -83,7 +90,7 @@ def _may_hold(text: str, known: "Known | None") -> bool:
     )
 
 
-def _parts(text: str, pieces: Pieces) -> "Iterator[Part]":
+def _parts(text: str, pieces: Pieces, why: str) -> "Iterator[Part]":
     """Yield the parts of one secret, line by line; no part of a marker that stands there already."""
     first = True
     for start, end in pieces:
@@ -92,11 +99,11 @@ def _parts(text: str, pieces: Pieces) -> "Iterator[Part]":
                 line[0].strip(" \t")
                 and text[max(line.start() - 1, 0) : line.end() + 1].strip() != MARKER
             ):
-                yield Part(*line.span(), first)
+                yield Part(*line.span(), first, why)
                 first = False
 
 
-def _secrets(text: str, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+def _secrets(text: str, known: "Known | None") -> "Iterator[_Found]":
     """Yield the pieces of every secret in a text, and its value."""
     budget = _BUDGET * len(text) + 4096
     whole = View(None, text)
@@ -118,7 +125,7 @@ def _secrets(text: str, known: "Known | None") -> "Iterator[tuple[Pieces, str | 
     yield from _in_base64(whole, known)
 
 
-def _in_view(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+def _in_view(view: View, known: "Known | None") -> "Iterator[_Found]":
     """Yield what is found in one view, and in it without colours, gutters and line ends."""
     clean = views.plain(view)
     if clean is not view:
@@ -141,40 +148,41 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str |
         yield from _across_lines(view, clean, known)
 
 
-def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[_Found]":
     text = view.text
     lower = forms.folded(text)
-    spans = list(find_shapes(text, view.seams))
-    spans += forms.find(text, lower)
-    spans += contexts.find(text, lower)
-    for span in spans:
+    spans = [(span, "shape") for span in find_shapes(text, view.seams)]
+    spans += ((span, "name") for span in forms.find(text, lower))
+    spans += ((span, "context") for span in contexts.find(text, lower))
+    starts = {span.start for span, _ in spans}
+    for span, why in spans:
         value = text[span.start : span.end]
         if value != MARKER:
-            yield view.pieces(span.start, span.end), value
-            yield from _goes_on(view, span)
+            yield view.pieces(span.start, span.end), value, why
+            yield from _goes_on(view, span, starts, why)
     if known is not None:
         for span in known.find(text):
-            yield view.pieces(span.start, span.end), None
+            yield view.pieces(span.start, span.end), None, "known"
         dump = views.pairs_of_hex(view) if len(known) else view
         if dump is not view:
             for span in known.find(dump.text):
-                yield dump.pieces(span.start, span.end), None
+                yield dump.pieces(span.start, span.end), None, "known"
     for start, end in find_keys(text):
-        yield view.pieces(start, end), None
+        yield view.pieces(start, end), None, "private key"
+        for line in _LINE_OF_KEY.findall(text, start, end):
+            yield [], line, "private key"
 
 
-def _across_lines(
-    bare: View, one: View, known: "Known | None"
-) -> "Iterator[tuple[Pieces, str | None]]":
+def _across_lines(bare: View, one: View, known: "Known | None") -> "Iterator[_Found]":
     """Yield what is found only when lines are joined."""
     for span in find_shapes(one.text, one.seams):
         pieces = one.pieces(span.start, span.end)
         if len(pieces) > 1 or span.start in one.seams or span.end in one.seams:
             needed = _needed(one.text[span.start : span.end], pieces)
-            yield needed, None
+            yield needed, None, "shape"
     if known is not None:
         for span in known.find(one.text):
-            yield one.pieces(span.start, span.end), None
+            yield one.pieces(span.start, span.end), None, "known"
 
 
 def _needed(value: str, pieces: Pieces) -> Pieces:
@@ -193,7 +201,7 @@ def _needed(value: str, pieces: Pieces) -> Pieces:
     return kept
 
 
-def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
+def _goes_on(view: View, span: Span, starts: set[int], why: str) -> "Iterator[_Found]":
     """Yield what reaches the end of its line and plainly goes on at the beginning of the next."""
     text, end = view.text, span.end
     spans = [(span.start, end)]
@@ -205,6 +213,7 @@ def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
         run = _RUN.match(text, seam.end())
         if (
             run is None
+            or run.start() in starts
             or not _looks_random(run[0])
             or text[run.end() : run.end() + 1] in (":", "=")
         ):
@@ -213,7 +222,7 @@ def _goes_on(view: View, span: Span) -> "Iterator[tuple[Pieces, str | None]]":
         end = run.end()
     if len(spans) > 1:
         pieces = [piece for start, stop in spans for piece in view.pieces(start, stop)]
-        yield pieces, "".join(text[start:stop] for start, stop in spans)
+        yield pieces, "".join(text[start:stop] for start, stop in spans), why
 
 
 def _looks_random(piece: str) -> bool:
@@ -228,11 +237,11 @@ def _looks_random(piece: str) -> bool:
     )
 
 
-def _in_base64(view: View, known: "Known | None") -> "Iterator[tuple[Pieces, str | None]]":
+def _in_base64(view: View, known: "Known | None") -> "Iterator[_Found]":
     """Yield base64 of a text that holds a secret, whole."""
     for start, end, said in views.base64_texts(view.text):
         if any(True for _ in _secrets(said, known)) or _is_credential(said):
-            yield view.pieces(start, end), None
+            yield view.pieces(start, end), None, "base64"
 
 
 _CREDENTIAL = re.compile(r"[\w.@+-]{1,64}:(?P<value>[^\s:/]{8,256})")
@@ -259,6 +268,6 @@ def merged(parts: "Iterable[Part]") -> list[Part]:
 def as_edits(parts: "Iterable[Part]") -> list[Edit]:
     """Return parts as what is to be done to them."""
     return [
-        Edit(part.start, part.end, MARKER if part.is_first else "", int(part.is_first))
+        Edit(part.start, part.end, MARKER if part.is_first else "", int(part.is_first), part.why)
         for part in parts
     ]

@@ -70,6 +70,10 @@ class Walk:
         self._known = known
         self._cuts = cuts
         self._nested = nested
+        self.places: list[
+            tuple[Path, int, str]
+        ] = []  # of each secret: where, and what gave it away
+        self._crossing: FrameCuts = {}  # what reaches from one text of a list into the next
         self._has_doubles = False  # keys: which of them was joined cannot be told
         self._decided: list[list[Edit]] = []  # of each scalar, in order
 
@@ -151,11 +155,17 @@ class Walk:
 
     def _object(self, whole: Any, members: "list[tuple[Any, Any]]", place: _Place) -> Any:
         name = _name_of(members)
+        private = _private_of(members)
         found: list[tuple[Any, Any]] = []
         is_same = True
         for key, value in members:
-            new_key = self._key(key) if isinstance(key, str) else key
-            new = self._visit(value, self._below(place, key, name))
+            new_key = self._key(key, place) if isinstance(key, str) else key
+            inner = self._below(place, key, name)
+            if key == private:
+                inner = inner._replace(blanket=True)
+            elif place.path[-1:] == ("properties",) and isinstance(value, dict | Members):
+                inner = _Place(inner.path)  # of a schema: the key is no name of a value
+            new = self._visit(value, inner)
             is_same = is_same and new is value and new_key is key
             found.append((new_key, new))
         return whole if is_same else found
@@ -164,6 +174,7 @@ class Walk:
         found = []
         is_same = True
         before = ""
+        self._join_siblings(values, place)
         for number, value in enumerate(values):
             inner = place._replace(path=(*place.path, number))
             is_one = isinstance(value, str | int | float) and not str(value).startswith("-")
@@ -176,6 +187,32 @@ class Walk:
             flag = _FLAG.fullmatch(value) if isinstance(value, str) else None
             before = flag[1] if flag is not None and self._says_secret(flag[1]) else ""
         return values if is_same else type(values)(found)
+
+    def _join_siblings(self, values: Any, place: _Place) -> None:
+        """Find what reaches from one block of text in a list into the next: chunks that were gathered."""
+        texts_of = [_text_of(value) for value in values] if len(values) > 1 else []
+        if sum(found is not None for found in texts_of) < 2:
+            return
+        pieces = [
+            ((*place.path, number, *found[0]), found[1])
+            for number, found in enumerate(texts_of)
+            if found is not None
+        ]
+        parts = texts.find("".join(text for _, text in pieces), self._known)
+        number = offset = 0
+        for part in parts:
+            start, is_first = part.start, part.is_first
+            while start < part.end:
+                path, text = pieces[number]
+                end = min(part.end, offset + len(text))
+                if start < end and (start > part.start or end < part.end):
+                    cut = texts.Part(start - offset, end - offset, is_first, part.why)
+                    self._crossing.setdefault(path, []).append(cut)
+                is_first = is_first and start >= end
+                start = max(start, end)
+                if start < part.end:
+                    offset += len(text)
+                    number += 1
 
     def _says_secret(self, name: str) -> bool:
         return says_secret(name) or self._known.rules.has_name(name)
@@ -201,21 +238,27 @@ class Walk:
             return value
         self._decided.append([Edit(0, 0, MARKER, 1)])
         self.blanked += 1
+        self.places.append((place.path, 0, "place"))
         return MARKER
 
-    def _key(self, key: str) -> str:
+    def _key(self, key: str, place: _Place) -> str:
         shortest = min(_MIN_NESTED, self._known.rules.shortest)
         edits = self.text_edits(key) if len(key) >= shortest else []
-        return self._take(key, edits)
+        return self._take(key, edits, place.path)
 
     def _string(self, text: str, place: _Place) -> str:
-        return self._take(text, self._decide(text, place))
+        edits = self._decide(text, place)
+        crossing = self._crossing.get(place.path) if self._crossing else None
+        if crossing:
+            edits = literals.ordered([*edits, *texts.as_edits(crossing)])
+        return self._take(text, edits, place.path)
 
-    def _take(self, text: str, edits: list[Edit]) -> str:
+    def _take(self, text: str, edits: list[Edit], path: "Path") -> str:
         self._decided.append(edits)
         if not edits:
             return text
         self.blanked += sum(edit.values for edit in edits)
+        self.places += ((path, edit.start, edit.why) for edit in edits if edit.values)
         return literals.apply(text, edits)
 
     def _decide(self, text: str, place: _Place) -> list[Edit]:
@@ -226,7 +269,7 @@ class Walk:
             return self._blanket(text, place.name)
         if place.name and says_secret(place.name) and _is_secret(text, place.name):
             self._known.add(text)
-            return [Edit(0, len(text), MARKER, 1)]
+            return [Edit(0, len(text), MARKER, 1, "name")]
         cuts = self._cuts.get(place.path) if self._cuts and place.path else None
         if place.path and place.path[-1] in _BASE64_KEYS and place.path[-2:-1] not in _PLAIN_DATA:
             decoded = self._in_base64(text, cuts)
@@ -250,7 +293,7 @@ class Walk:
             values.append(value)
         for found in values:
             self._known.add(found)
-        return [Edit(start, len(text), MARKER, 1)] if value not in ("", MARKER) else []
+        return [Edit(start, len(text), MARKER, 1, "place")] if value not in ("", MARKER) else []
 
     def _in_base64(self, text: str, cuts: "list[texts.Part] | None") -> list[Edit] | None:
         """Return the edits of a string if it is base64 of a text or of a picture, else None."""
@@ -268,7 +311,7 @@ class Walk:
         if not edits:
             return [] if len(text) >= _LONG_BASE64 else None
         again = base64.b64encode(literals.apply(decoded, edits).encode("latin-1")).decode()
-        return [Edit(0, len(text), again, sum(edit.values for edit in edits))]
+        return [Edit(0, len(text), again, sum(edit.values for edit in edits), edits[0].why)]
 
 
 def _opening(text: str, at: int) -> int:
@@ -283,6 +326,30 @@ def _name_of(members: "list[tuple[Any, Any]]") -> str:
     if "value" not in found:
         return ""
     return next((found[key] for key in _NAMES if isinstance(found.get(key), str)), "")
+
+
+def _private_of(members: "list[tuple[Any, Any]]") -> str | None:
+    """Return the key under which a person is told apart: accounts, and answers to questions."""
+    keys = {key: value for key, value in members if isinstance(key, str)}
+    if isinstance(keys.get("state"), str) and "accounts" in keys:
+        return "accounts"
+    if isinstance(keys.get("action"), str) and isinstance(keys.get("content"), dict | Members):
+        return "content"
+    return None
+
+
+def _text_of(value: Any) -> "tuple[Path, str] | None":
+    """Return the text of a block of content, and where in the block it stands."""
+    members = dict(value) if isinstance(value, Members) else value
+    if not isinstance(members, dict):
+        return None
+    inner = members.get("content")
+    if isinstance(inner, dict | Members):
+        found = _text_of(inner)
+        return None if found is None else (("content", *found[0]), found[1])
+    text = members.get("text")
+    is_text = isinstance(text, str) and not isinstance(text, Number)
+    return (("text",), text) if is_text and members.get("type") == "text" else None
 
 
 def _is_secret(text: str, name: str) -> bool:

@@ -102,7 +102,7 @@ def test_several_lines_that_fit_stay_lines() -> None:
 @given(st.text(max_size=60), st.sampled_from([r"[0-9]+", r"\w{3}", r"x*", r"(?i)a.c", r"\s+"]))
 def test_blanking_again_changes_nothing(text: str, pattern: str) -> None:
     rules = Rules(patterns=[pattern])
-    if rules.may_be_in(MARKER.encode()) and list(rules.find(MARKER)):
+    if list(rules.find(MARKER)):
         return  # the marker itself fits: that is what was asked for
     once, _ = Redactor(rules).redact_text(text)
     assert Redactor(rules).redact_text(once)[0] == once
