@@ -349,7 +349,9 @@ def _text_of(value: Any) -> "tuple[Path, str] | None":
         return None if found is None else (("content", *found[0]), found[1])
     text = members.get("text")
     is_text = isinstance(text, str) and not isinstance(text, Number)
-    return (("text",), text) if is_text and members.get("type") == "text" else None
+    if not is_text or members.get("type") != "text":
+        return None
+    return ("text",), str(text)
 
 
 def _is_secret(text: str, name: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_proxy.journal import handover
+from acp_proxy.journal import handover, spool
 from acp_proxy.journal.tail import JournalReader
 from acp_proxy.recorder.readback import Recorded, difference, journal_hashes
 from acp_proxy.recording import open_recording
@@ -149,6 +149,7 @@ def test_nothing_is_lost_when_the_log_is_spoiled_between_the_end_and_the_journal
     assert not Path(path).exists()
     Path(path).write_bytes(kept)  # as if that recorder had died just before it deleted it
     Path(path).chmod(0o600)
+    assert spool.adopt(path)  # a copy is not what was written here
     trouble(log)
 
     record(path)
@@ -164,6 +165,7 @@ def test_a_sound_log_is_left_as_it_is(log: Path) -> None:
     (before,) = document("connections", "--log", log)
     Path(path).write_bytes(kept)
     Path(path).chmod(0o600)
+    assert spool.adopt(path)
 
     assert record(path).returncode == handover.DONE
 
