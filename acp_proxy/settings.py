@@ -29,6 +29,8 @@ RULES = ("names", "texts", "patterns")
 DEFAULT = "default"
 _MAX_BYTES = 64 << 10
 """A larger configuration is none; reading one takes half a second for each MiB."""
+_MOST_DOTS = 100
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?$)|\'[^\']*(?:\'|$)')
 _TABLES = ("redaction", "agents", "defaults")
 _NO = ("", "0", "false", "no", "off")
 _AGENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -201,12 +203,25 @@ def _read(path: str) -> Settings:
     import tomllib  # noqa: PLC0415 - 10 ms; only where there is a file
 
     try:
-        tree = tomllib.loads(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
+        _check_keys(path, text)
+        tree = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path} is not UTF-8 (byte {error.start}); {_OR}") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number with very many digits
         raise SettingsError(f"{path} is no TOML: {error}; correct it, {_OR}") from error
     return _Reader(path).settings(tree)
+
+
+def _check_keys(path: str, text: str) -> None:
+    """Refuse keys of very many parts: reading them takes tomllib the square of their number."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > _MOST_DOTS:
+            outside, _, _ = _QUOTED.sub("", line).partition("#")
+            if outside.count(".") > _MOST_DOTS:
+                raise SettingsError(
+                    f"{path}, line {number}: a key of more than {_MOST_DOTS} parts; {_OR}"
+                )
 
 
 def _content(path: str) -> bytes:

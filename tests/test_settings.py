@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,46 @@ def test_labels_may_tell_who_and_when() -> None:
     assert user
     assert pid == str(os.getpid())
     assert len(date.split("-")) == 3
+
+
+HOSTILE = {
+    "a list in a list": "a = " + "[" * 30_000 + "]" * 30_000,
+    "a table in a table": "a = " + "{a=" * 15_000 + "1" + "}" * 15_000,
+    "a key of many parts": ".".join(["a"] * 30_000) + " = 1",
+    "quoted parts": ".".join(['"a"'] * 15_000) + " = 1",
+    "a header of many parts": "[" + ".".join(["a"] * 20_000) + "]",
+    "quotes without end": "a = " + "." * 200 + '"' + r"\"" * 20_000,
+    "a number of many digits": "log = " + "9" * 60_000,
+    "half a character": "label = '\\ud800'".encode().decode("unicode_escape"),
+    "a wrong type": "agents = 5",
+    "an escape sequence": r'"\u001b[2J" = 1',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_made_to_be_slow_or_to_fail_is_refused_at_once(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(HOSTILE[name].encode(errors="surrogatepass"))
+    monkeypatch.setenv("ACP_PROXY_CONFIG", str(path))
+
+    began = time.process_time()
+    with pytest.raises(SettingsError, match="config"):
+        load()
+    settings, trouble = load_leniently()
+    assert time.process_time() - began < 3, "it took 20 s for some"
+
+    assert settings.redact_at_rest.value is True
+    assert trouble is not None
+
+
+def test_dots_that_are_in_no_key_are_no_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config.toml"
+    dots = "." * 300
+    path.write_text(f"label = \"{dots}\" # {dots}\n[redaction]\npatterns = ['x{dots}']\n")
+    monkeypatch.setenv("ACP_PROXY_CONFIG", str(path))
+
+    assert load().label.value == dots
