@@ -7,7 +7,6 @@ signs, colours, line ends) is undone by ``views`` before.
 
 import base64
 from bisect import bisect_left
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from acp_proxy.redaction.finding import Finder
@@ -40,7 +39,9 @@ class Known:
     def __init__(self, rules: Rules = NO_RULES) -> None:
         self.rules = rules
         self._values: set[str] = set()
-        self._forms: dict[str, tuple[list[str], list[str]]] = {}  # of each needle: ending and beginning so
+        self._forms: dict[
+            str, tuple[list[str], list[str]]
+        ] = {}  # of each needle: ending and beginning so
         self._fresh: list[str] = []  # needles that stand in no automaton yet
         self._automata: list[tuple[list[str], Finder]] = []  # each less than half of the one before
         self._heads: dict[str, list[str]] = {}  # values by their first and last characters
@@ -109,21 +110,24 @@ class Known:
         for _, automaton in self._automata:
             done = 0
             for start, needle in automaton.matches(text):
-                end = start + len(needle)
-                if end <= done:
-                    continue
-                prefixes, suffixes = self._forms[needle]
-                if prefixes:
-                    end = start + _longest(prefixes, text[start : start + _MAX_LENGTH])
-                if suffixes:
-                    last = start + len(needle)
-                    size = _longest(suffixes, text[max(last - _MAX_LENGTH, 0) : last][::-1])
-                    start = min(start, last - size)
-                yield Span(start, end, is_open=False)
-                done = end
+                if start + len(needle) > done:
+                    span = self._whole(text, start, needle)
+                    done = span.end
+                    yield span
         if self._heads:
             yield from self._at_edges(text)
         yield from self.rules.find(text)
+
+    def _whole(self, text: str, start: int, needle: str) -> Span:
+        """Return how much of the best form stands around a needle."""
+        first, last = start, start + len(needle)
+        prefixes, suffixes = self._forms[needle]
+        if suffixes:
+            before = text[max(last - _MAX_LENGTH, 0) : last]
+            first = last - _longest(suffixes, before[::-1])
+        if prefixes:
+            last = start + _longest(prefixes, text[start : start + _MAX_LENGTH])
+        return Span(min(first, start), last, is_open=False)
 
     def _at_edges(self, text: str) -> "Iterator[Span]":
         """Yield what a text that was cut off has of a secret at its beginning and its end."""
@@ -148,7 +152,11 @@ def _same(form: str, text: str) -> int:
     """Return how many characters at the beginning of two texts are the same."""
     if text.startswith(form):
         return len(form)
-    return len(commonprefix([form, text[: len(form)]]))
+    low, high = 0, min(len(form), len(text)) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if text.startswith(form[:middle]) else (low, middle)
+    return low
 
 
 def _plain_forms(value: str) -> "Iterable[str]":

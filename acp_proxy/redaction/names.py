@@ -67,7 +67,7 @@ _HARMLESS_AFTER = frozenset(
         "state", "header", "scheme", "mode", "store", "manager", "helper", "class", "error",
         "message", "description", "title", "enabled", "supported", "present", "valid",
         "missing", "set", "rotation", "version", "format", "schema", "source", "index", "map",
-        "stdin", "file", "hash", "hashers", "hasher", "validators", "validator", "rules", "rule",
+        "stdin", "hash", "hashers", "hasher", "validators", "validator", "rules", "rule",
         "reset", "command", "cmd", "process", "sock", "socket", "agent", "alias", "arn", "expire",
         "expired", "strength", "encoder", "input", "kind", "service", "authentication", "lifetime",
         "days", "hours", "seconds", "minutes", "timeout", "algorithm", "alg", "issuer", "audience",
@@ -80,9 +80,9 @@ _HARMLESS_AFTER = frozenset(
         "only", "safe", "based", "like", "free", "less", "less_login", "protected", "aware", "api",
         "client", "user", "username", "email", "account", "group", "role", "permission", "check",
         "checker", "verify", "verification", "change", "changed", "update", "delete", "remove", "get",
-        "min", "uri", "display", "visible", "visibility", "show", "hide", "toggle", "match", "matches",
+        "display", "visible", "visibility", "show", "hide", "toggle", "match", "matches",
         "regex", "pattern", "char", "chars", "color", "colour", "ring", "board", "word", "words", "stroke",
-        "down", "up", "press", "frame", "frames", "value_from", "from", "manager", "sent", "left",
+        "down", "up", "press", "frame", "frames", "value_from", "from", "sent", "left",
     }
 )  # fmt: skip
 # Words before it that do: of tokens that are counted, of keys that are public.
@@ -125,7 +125,11 @@ _PATH = re.compile(r"(?:~|\.{0,2})?(?:/[\w.@ +-]+)+/?|[A-Za-z]:\\[\w\\. -]+")
 
 def is_path(value: str) -> bool:
     """Tell whether a value is a path of a file, and nothing as random as a secret in base64."""
-    return value[:1] in "/~." and _PATH.fullmatch(value) is not None and value.count("/") > 1 - (value[:1] != "/")
+    return (
+        value[:1] in "/~."
+        and _PATH.fullmatch(value) is not None
+        and value.count("/") > 1 - (value[:1] != "/")
+    )
 
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
@@ -163,38 +167,42 @@ def says_secret(name: str) -> bool:
     >>> says_secret("PWD"), says_secret("SSH_AUTH_SOCK"), says_secret("SORT_KEY")
     (False, False, False)
     """
-    if not _A_NAME.fullmatch(name) or name in _WORKING_DIRECTORIES:
-        return False
     words = words_of(name)
-    if words.endswith("secret_id") or words.startswith("nopass"):
-        return words.endswith("id")
+    if not _A_NAME.fullmatch(name) or name in _WORKING_DIRECTORIES or words.startswith("nopass"):
+        return False
+    if words.endswith("secret_id"):
+        return True
     if words.endswith("_pass") or words == "pass":
         return _NO_PASSWORD.isdisjoint(words.split("_")[:-1])
-    found = None
-    for found in _SAYS_SECRET.finditer(words):
-        pass
-    if found is None:
-        said = name.replace("-", "_")
-        return (
-            _ENDS_IN_KEY.match(said) is not None
-            and _PLAIN_KEYS.isdisjoint(words.split("_"))
-        )
+    matches = list(_SAYS_SECRET.finditer(words))
+    if not matches:
+        is_key = _ENDS_IN_KEY.match(name.replace("-", "_")) is not None
+        return is_key and _PLAIN_KEYS.isdisjoint(words.split("_"))
+    return _says_secret(name, words, matches[-1])
+
+
+def _says_secret(name: str, words: str, found: re.Match[str]) -> bool:
+    """Tell whether the words around the one that says secret leave it so."""
     before = words[: found.start()].split("_")
     after = words[found.end() :].split("_")
-    if words[found.start() :].lstrip("_") in _WEAK and words != "authorization":
-        return _is_setting_of(name, words)
+    if words[found.start() :].lstrip("_") in _WEAK:
+        return _is_setting_of(words)
     if "token" in found[0] and not name.isupper() and not _COUNTED.isdisjoint(before):
         return False
     return "public" not in before and "no" not in before and _HARMLESS_AFTER.isdisjoint(after)
 
 
 # Short words that say secret only as the last of several, or alone as an environment writes them.
-_WEAK = frozenset({"pat", "pin", "otp", "salt", "sas", "signature", "pw", "auth", "bearer", "psk", "creds"})
+_WEAK = frozenset(
+    {"pat", "pin", "otp", "salt", "sas", "signature", "pw", "auth", "bearer", "psk", "creds"}
+)
 _WORKING_DIRECTORIES = frozenset({"PWD", "OLDPWD", "CWD"})
-_NO_SETTING = frozenset({"require", "enable", "use", "disable", "has", "is", "with", "no", "ssh", "basic"})
+_NO_SETTING = frozenset(
+    {"require", "enable", "use", "disable", "has", "is", "with", "no", "ssh", "basic"}
+)
 
 
-def _is_setting_of(name: str, words: str) -> bool:
+def _is_setting_of(words: str) -> bool:
     """Tell whether a weak word stands where it names a setting."""
     parts = words.split("_")
     if words in ("pin", "salt", "sas", "signature"):
@@ -225,10 +233,14 @@ def is_harmless(value: str) -> bool:
     value = value.strip(" :,;")
     if len(value) > _LONGEST:
         return False
-    return not value or (
-        _HARMLESS_VALUE.fullmatch(value) is not None
-        or _NUMBER.fullmatch(value) is not None
-        or (_PLACEHOLDER.fullmatch(value) is not None and not is_random(value))
+    return (
+        not value
+        or not (value.isascii() or any(map(str.isascii, value)))
+        or (
+            _HARMLESS_VALUE.fullmatch(value) is not None
+            or _NUMBER.fullmatch(value) is not None
+            or (_PLACEHOLDER.fullmatch(value) is not None and not is_random(value))
+        )
     )
 
 
@@ -237,7 +249,22 @@ def may_be_secret(name: str, value: str) -> bool:
     return not is_harmless(value) or (_PIN.fullmatch(value) is not None and says_password(name))
 
 
-_CODE_START = ("$", "%", "<", "*", "{{", "process.env", "os.environ", "import.meta", "Deno.env", "@", "#{", "(", "[", "`")
+_CODE_START = (
+    "$",
+    "%",
+    "<",
+    "*",
+    "{{",
+    "process.env",
+    "os.environ",
+    "import.meta",
+    "Deno.env",
+    "@",
+    "#{",
+    "(",
+    "[",
+    "`",
+)
 _CODE_PART = re.compile(
     r"[A-Za-z_][\w.]*\(|\$\{|\$\(|\{\{|process\.env|os\.environ|getenv|env\.[A-Z]|secrets\.[A-Z]|var\.\w|\bdata\.\w"
 )
@@ -253,7 +280,9 @@ def is_code(value: str) -> bool:
     """
     if _REFERENCE.fullmatch(value):
         return True
-    if value.startswith(("${", "$(", "{{", "process.env", "os.environ", "import.meta", "Deno.env", "#{", "`")):
+    if value.startswith(
+        ("${", "$(", "{{", "process.env", "os.environ", "import.meta", "Deno.env", "#{", "`")
+    ):
         return True
     if value.startswith(("$", "@", "%", "<", "*")) and not is_random(value[1:]):
         return True
@@ -267,7 +296,9 @@ _CHANGE = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _LOOKED_AT = 512  # characters of a value
 _UNITS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _RUN = re.compile(r"[A-Za-z0-9]{8,}")
-_HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}|(?=[0-9A-F]*[0-9])(?=[0-9A-F]*[A-F])[0-9A-F]{16,}")
+_HEX = re.compile(
+    r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}|(?=[0-9A-F]*[0-9])(?=[0-9A-F]*[A-F])[0-9A-F]{16,}"
+)
 
 
 def is_random(value: str) -> bool:
@@ -288,7 +319,9 @@ def is_random(value: str) -> bool:
         per_unit = len(run) / len(units)
         if any(map(str.isdigit, run)) and _is_unspeakable(run):
             return True
-        if per_unit <= _SHORT_UNIT or (len(run) >= _MIN_WORD and per_unit <= _LONG_UNIT and any(map(str.isdigit, run))):
+        if per_unit <= _SHORT_UNIT or (
+            len(run) >= _MIN_WORD and per_unit <= _LONG_UNIT and any(map(str.isdigit, run))
+        ):
             return True
     return False
 
@@ -303,15 +336,235 @@ def _is_unspeakable(run: str) -> bool:
 
 _MIN_PAIRS, _SPOKEN_SHARE = 5, 0.6
 _SPOKEN = frozenset(
-    (
-        "th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si"
-        " ar ve ra ld ur ro ri io ic ne me co ta ec ll so na li la el ma ge om ch be ho ca no us di ee ac ot em"
-        " ad il ns ts ut ke pr tr ss ct po un ir ly pe rs ce wi up ap mp op ow am fo do mo wo lo bl ck ex ey ay"
-        " ag ga go gr gh ht id if im ie ig ev fi fa fe fl fr ff ab ba bo bi bu br by cl cr cu da dr du dd eb ef"
-        " ei ep ft gi gl gn gu hu ia ib ip ki kn lu ls lt lf lk lm mi mm mu my nc nn nu ny ob od oi ok oo os ov"
-        " pa ph pi pl pp ps pt pu qu rc rd rg rk rl rm rn rr rt ru ry sc sh sk sl sm sn sp su sw sy tc tl tt tu"
-        " tw ty ub uc ud ue ug ui ul um va vi vo wa we wh wn wr xt ye yp ys ze"
-    ).split()
+    [
+        "th",
+        "he",
+        "in",
+        "er",
+        "an",
+        "re",
+        "nd",
+        "at",
+        "on",
+        "nt",
+        "ha",
+        "es",
+        "st",
+        "en",
+        "ed",
+        "to",
+        "it",
+        "ou",
+        "ea",
+        "hi",
+        "is",
+        "or",
+        "ti",
+        "as",
+        "te",
+        "et",
+        "ng",
+        "of",
+        "al",
+        "de",
+        "se",
+        "le",
+        "sa",
+        "si",
+        "ar",
+        "ve",
+        "ra",
+        "ld",
+        "ur",
+        "ro",
+        "ri",
+        "io",
+        "ic",
+        "ne",
+        "me",
+        "co",
+        "ta",
+        "ec",
+        "ll",
+        "so",
+        "na",
+        "li",
+        "la",
+        "el",
+        "ma",
+        "ge",
+        "om",
+        "ch",
+        "be",
+        "ho",
+        "ca",
+        "no",
+        "us",
+        "di",
+        "ee",
+        "ac",
+        "ot",
+        "em",
+        "ad",
+        "il",
+        "ns",
+        "ts",
+        "ut",
+        "ke",
+        "pr",
+        "tr",
+        "ss",
+        "ct",
+        "po",
+        "un",
+        "ir",
+        "ly",
+        "pe",
+        "rs",
+        "ce",
+        "wi",
+        "up",
+        "ap",
+        "mp",
+        "op",
+        "ow",
+        "am",
+        "fo",
+        "do",
+        "mo",
+        "wo",
+        "lo",
+        "bl",
+        "ck",
+        "ex",
+        "ey",
+        "ay",
+        "ag",
+        "ga",
+        "go",
+        "gr",
+        "gh",
+        "ht",
+        "id",
+        "if",
+        "im",
+        "ie",
+        "ig",
+        "ev",
+        "fi",
+        "fa",
+        "fe",
+        "fl",
+        "fr",
+        "ff",
+        "ab",
+        "ba",
+        "bo",
+        "bi",
+        "bu",
+        "br",
+        "by",
+        "cl",
+        "cr",
+        "cu",
+        "da",
+        "dr",
+        "du",
+        "dd",
+        "eb",
+        "ef",
+        "ei",
+        "ep",
+        "ft",
+        "gi",
+        "gl",
+        "gn",
+        "gu",
+        "hu",
+        "ia",
+        "ib",
+        "ip",
+        "ki",
+        "kn",
+        "lu",
+        "ls",
+        "lt",
+        "lf",
+        "lk",
+        "lm",
+        "mi",
+        "mm",
+        "mu",
+        "my",
+        "nc",
+        "nn",
+        "nu",
+        "ny",
+        "ob",
+        "od",
+        "oi",
+        "ok",
+        "oo",
+        "os",
+        "ov",
+        "pa",
+        "ph",
+        "pi",
+        "pl",
+        "pp",
+        "ps",
+        "pt",
+        "pu",
+        "qu",
+        "rc",
+        "rd",
+        "rg",
+        "rk",
+        "rl",
+        "rm",
+        "rn",
+        "rr",
+        "rt",
+        "ru",
+        "ry",
+        "sc",
+        "sh",
+        "sk",
+        "sl",
+        "sm",
+        "sn",
+        "sp",
+        "su",
+        "sw",
+        "sy",
+        "tc",
+        "tl",
+        "tt",
+        "tu",
+        "tw",
+        "ty",
+        "ub",
+        "uc",
+        "ud",
+        "ue",
+        "ug",
+        "ui",
+        "ul",
+        "um",
+        "va",
+        "vi",
+        "vo",
+        "wa",
+        "we",
+        "wh",
+        "wn",
+        "wr",
+        "xt",
+        "ye",
+        "yp",
+        "ys",
+        "ze",
+    ]
 )
 """Pairs of letters that words are made of."""
 _MIN_UNITS, _SHORT_UNIT, _LONG_UNIT = 3, 2.75, 3.6

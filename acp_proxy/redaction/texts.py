@@ -24,9 +24,19 @@ SHORTEST = 6
 """No text below that holds a secret: ``pw=abc``."""
 _LINE_OF_KEY = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
 _SHORT = 256  # characters of a text that is looked at quickly first
-_DRESS = ("\\", "\x1b", "%", "&", "\n", ".", "|")  # what views undo, and shapes without an anchor have
+_DRESS = (
+    "\\",
+    "\x1b",
+    "%",
+    "&",
+    "\n",
+    ".",
+    "|",
+)  # what views undo, and shapes without an anchor have
 _RANDOM = re.compile(r"[A-Za-z0-9+/_-]{16}")  # may be base64
-_ANCHORS = Finder(sorted({anchor.lower() for anchor in (*vendors.ANCHORS, *names.ANCHORS, *contexts.ANCHORS)}))
+_ANCHORS = Finder(
+    sorted({anchor.lower() for anchor in (*vendors.ANCHORS, *names.ANCHORS, *contexts.ANCHORS)})
+)
 _MOST = 20_000  # secrets in one text
 _DEEPEST = 3  # escapes in escapes that are undone
 _BUDGET = 7  # times a text's length that views of it may have together
@@ -73,8 +83,7 @@ def find(text: str, known: "Known | None" = None, values: "list[str] | None" = N
 def _may_hold(text: str, known: "Known | None") -> bool:
     """Tell whether anything could be found in a short text: one of the words that all else hangs on."""
     return (
-        known is not None
-        and not known.is_empty
+        (known is not None and not known.is_empty)
         or any(map(text.__contains__, _DRESS))
         or _RANDOM.search(text) is not None
         or any(True for _ in _ANCHORS.matches(forms.folded(text)))
@@ -86,7 +95,10 @@ def _parts(text: str, pieces: Pieces, why: str) -> "Iterator[Part]":
     first = True
     for start, end in pieces:
         for line in _LINE.finditer(text, start, end):
-            if line[0].strip(" \t") and text[max(line.start() - 1, 0) : line.end() + 1].strip() != MARKER:
+            if (
+                line[0].strip(" \t")
+                and text[max(line.start() - 1, 0) : line.end() + 1].strip() != MARKER
+            ):
                 yield Part(*line.span(), first, why)
                 first = False
 
@@ -128,7 +140,7 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[_Found]":
             yield from _named_and_shaped(bare, known)
     wide = views.rewrapped(clean)
     if wide is not clean:
-        yield from _named_and_shaped(wide, known)
+        yield from _named_and_shaped(wide, known, is_certain=False)
     one = views.joined(bare)
     if one is not bare:
         yield from _across_lines(bare, one, known)
@@ -136,7 +148,9 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[_Found]":
         yield from _across_lines(view, clean, known)
 
 
-def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[_Found]":
+def _named_and_shaped(
+    view: View, known: "Known | None", *, is_certain: bool = True
+) -> "Iterator[_Found]":
     text = view.text
     lower = forms.folded(text)
     spans = [(span, "shape") for span in find_shapes(text, view.seams)]
@@ -145,7 +159,7 @@ def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[_Found]":
     starts = {span.start for span, _ in spans}
     for span, why in spans:
         value = text[span.start : span.end]
-        if value != MARKER:
+        if value != MARKER and (is_certain or is_random(value)):
             yield view.pieces(span.start, span.end), value, why
             yield from _goes_on(view, span, starts, why)
     if known is not None:
@@ -199,7 +213,12 @@ def _goes_on(view: View, span: Span, starts: set[int], why: str) -> "Iterator[_F
         if seam is None or end - max(line, end - _MIN_LINE) < _MIN_LINE:
             break
         run = _RUN.match(text, seam.end())
-        if run is None or run.start() in starts or not _looks_random(run[0]) or text[run.end() : run.end() + 1] in (":", "="):
+        if (
+            run is None
+            or run.start() in starts
+            or not _looks_random(run[0])
+            or text[run.end() : run.end() + 1] in (":", "=")
+        ):
             break
         spans.append(run.span())
         end = run.end()

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.redaction import literals, texts
-from acp_proxy.redaction.forms import is_quoted_secret
+from acp_proxy.redaction.judging import is_quoted_secret
 from acp_proxy.redaction.literals import Edit, Members, Number
 from acp_proxy.redaction.names import MARKER, may_be_secret, says_secret
 from acp_proxy.redaction.vendors import is_dense
@@ -70,7 +70,9 @@ class Walk:
         self._known = known
         self._cuts = cuts
         self._nested = nested
-        self.places: list[tuple[Path, int, str]] = []  # of each secret: where, and what gave it away
+        self.places: list[
+            tuple[Path, int, str]
+        ] = []  # of each secret: where, and what gave it away
         self._crossing: FrameCuts = {}  # what reaches from one text of a list into the next
         self._has_doubles = False  # keys: which of them was joined cannot be told
         self._decided: list[list[Edit]] = []  # of each scalar, in order
@@ -346,8 +348,9 @@ def _text_of(value: Any) -> "tuple[Path, str] | None":
         found = _text_of(inner)
         return None if found is None else (("content", *found[0]), found[1])
     text = members.get("text")
-    is_text = isinstance(text, str) and not isinstance(text, Number)
-    return (("text",), text) if is_text and members.get("type") == "text" else None
+    if not isinstance(text, str) or isinstance(text, Number) or members.get("type") != "text":
+        return None
+    return ("text",), text
 
 
 def _is_secret(text: str, name: str) -> bool:

@@ -131,7 +131,11 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("t1.", r"[A-Za-z0-9_-]{40,}+={0,2}\.[A-Za-z0-9_-]{80,}+={0,2}"),  # Yandex
     ("YC", r"[A-Za-z0-9_-]{38}(?![A-Za-z0-9_-])"),
     ("hvr.", r"[A-Za-z0-9_-]{24,}+"),
-    ("A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}" + _END),
+    (
+        "A3-",
+        r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"
+        + _END,
+    ),
     ("st.", r"[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}" + _END),  # Infisical
     ("eyJrIjoi", r"[A-Za-z0-9+/]{60,}+={0,3}"),  # Grafana
     ("ddapp_", r"[A-Za-z0-9]{30,}+"),
@@ -185,8 +189,14 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("lip_", r"[A-Za-z0-9]{20,}+"),
     ("ubr_", r"[A-Za-z0-9_-]{30,}+"),
     ("ghl_", r"[A-Za-z0-9]{30,}+"),
-    ("$2a$", _BCRYPT), ("$2b$", _BCRYPT), ("$2y$", _BCRYPT),  # hashes of passwords
-    ("$6$", _CRYPT), ("$5$", _CRYPT), ("$1$", _CRYPT), ("$apr1$", _CRYPT), ("$y$", _CRYPT),
+    ("$2a$", _BCRYPT),
+    ("$2b$", _BCRYPT),
+    ("$2y$", _BCRYPT),  # hashes of passwords
+    ("$6$", _CRYPT),
+    ("$5$", _CRYPT),
+    ("$1$", _CRYPT),
+    ("$apr1$", _CRYPT),
+    ("$y$", _CRYPT),
     ("$argon2", r"id?\$[A-Za-z0-9+/=,$]{20,400}+"),
     ("FlyV1 ", r"f[mo][0-9]_[A-Za-z0-9+/=_,-]{20,}+"),
     # Clouds
@@ -317,11 +327,21 @@ _SHAPES = (*(_after(anchor, tail) for anchor, tail in _BEGINNINGS), *_OTHERS)
 ANCHORS: tuple[str, ...] = tuple(dict.fromkeys(shape.anchor for shape in _SHAPES))
 """One of these stands in every text with a secret of a known shape, but for Discord's."""
 _ANCHORS = Finder(ANCHORS)
-_BY_ANCHOR = {
-    anchor: [shape for shape in _SHAPES if shape.anchor == anchor] for anchor in ANCHORS
-}
+_BY_ANCHOR = {anchor: [shape for shape in _SHAPES if shape.anchor == anchor] for anchor in ANCHORS}
 
-_SOFT = ("sk-", "pa-", "secret-", "live_", "md-", "voyage-", "console-", "YC", "BSA", "sl.", "glc_")  # anchors that ordinary names with hyphens have as well
+_SOFT = (
+    "sk-",
+    "pa-",
+    "secret-",
+    "live_",
+    "md-",
+    "voyage-",
+    "console-",
+    "YC",
+    "BSA",
+    "sl.",
+    "glc_",
+)  # anchors that ordinary names with hyphens have as well
 
 
 def is_dense(text: str) -> bool:

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 Pieces = list[tuple[int, int]]
 """Offsets of the original text, in order: start and end of each piece."""
