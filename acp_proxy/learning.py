@@ -1,8 +1,11 @@
-"""What knows the secrets of a recorded connection: its frames, read once or twice."""
+"""Builds the redactor of a recorded connection: its frames are read once or twice, and this machine's secrets."""
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_proxy.advance import Advance, counted, unwatched
+from acp_proxy.own_secrets import own_secrets
 from acp_proxy.redaction.redactor import Redactor, Rules
 from acp_proxy.views.jsonlines import header_line
 
@@ -32,9 +35,23 @@ def redactor_of(
 
     """
     redactor = Redactor(rules)
+    for text in own_secrets(os.environ, _home(), _projects(row)):
+        redactor.learn_text(text)
     if redactor.learn(lambda: _whole_frames(log, row, advance)) == 1:
         advance(row.frames)
     return redactor
+
+
+def _projects(row: "ConnectionRow") -> tuple[Path, ...]:
+    """Return the folder that the agent worked in; only where it worked on this machine."""
+    return (Path(row.cwd),) if row.cwd and row.status != "imported" else ()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # nobody says where it is
+        return None
 
 
 def _whole_frames(

@@ -255,7 +255,7 @@ HOSTILE = {
     "a header of many parts": "[" + ".".join(["a"] * 20_000) + "]",
     "quotes without end": "a = " + "." * 200 + '"' + r"\"" * 20_000,
     "a number of many digits": "log = " + "9" * 60_000,
-    "half a character": "label = '\\ud800'".encode().decode("unicode_escape"),
+    "half a character": b"label = '\\ud800'".decode("unicode_escape"),
     "a wrong type": "agents = 5",
     "an escape sequence": r'"\u001b[2J" = 1',
 }

@@ -10,10 +10,12 @@ import click
 from acp_proxy.advance import counted
 from acp_proxy.cli.options import (
     connection_argument,
+    echo_review,
     log_option,
     opened,
     output_option,
     redactor_of,
+    review_option,
     write_bytes,
 )
 from acp_proxy.cli.outputs import check_output
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--stream", type=click.Choice(STREAMS), help="The exact bytes of this stream.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="All frames as JSON lines.")
 @click.option("--raw", is_flag=True, help="Blank nothing in the JSON lines.")
+@review_option
 @output_option
 def export(
     connection: str,
@@ -42,6 +45,7 @@ def export(
     stream: str | None,
     as_jsonl: bool,
     raw: bool,
+    review: bool,
     output: str | None,
 ) -> None:
     """Write CONNECTION to stdout or a file.
@@ -52,6 +56,8 @@ def export(
 
     --stream gives the bytes of one stream as they travelled: nothing is blanked.
     """
+    if review and (raw or not as_jsonl):
+        raise click.UsageError("--review goes with --jsonl, and not with --raw")
     if as_jsonl == (stream is not None):
         raise click.UsageError("give either --stream client|agent|stderr or --jsonl")
     with opened(log) as recording:
@@ -68,7 +74,7 @@ def export(
                 write_bytes(_lines(recording, row, advance), output, recording.path)
             click.echo("acp-proxy: nothing was blanked", err=True)
         else:
-            _write_blanked(recording, row.id, output)
+            _write_blanked(recording, row.id, output, review=review)
 
 
 def _recorded(row: "ConnectionRow", stream: str) -> int:
@@ -85,12 +91,14 @@ def _lines(recording: "Recording", row: "ConnectionRow", advance: "Advance") -> 
         yield frame_line(frame, raw).encode() + b"\n"
 
 
-def _write_blanked(recording: "Recording", number: int, output: str | None) -> None:
+def _write_blanked(
+    recording: "Recording", number: int, output: str | None, *, review: bool
+) -> None:
     """Write the lines without their secrets, and say how many there were."""
     from acp_proxy.views.jsonlines import frame_line, header_line, redacted_header
     from acp_proxy.views.units import count
 
-    redactor = redactor_of(recording, number)
+    redactor = redactor_of(recording, number, review=review)
     row = recording.connection(number)
     header = redactor.redact_frame("client", header_line(row).encode())
     with tempfile.TemporaryFile() as spooled:  # the header, which comes first, tells what was done
@@ -115,6 +123,7 @@ def _write_blanked(recording: "Recording", number: int, output: str | None) -> N
         raise failure
     values = count(redactor.blanked, "value")
     click.echo(f"acp-proxy: {values} blanked; --raw leaves them as they are", err=True)
+    echo_review(redactor)
 
 
 @contextlib.contextmanager

@@ -194,15 +194,48 @@ def last_seq(recording: Recording, connection: str | int, at: str | None) -> int
     return recording.resolve(connection, at)
 
 
-def redactor_of(recording: Recording, connection: int) -> "Redactor":
-    """Return what blanks a connection's secrets, as the settings want; show how far reading it is."""
+review_option = click.option(
+    "--review", is_flag=True, help="List on stderr what was blanked, and what is left to look at."
+)
+
+
+def redactor_of(recording: Recording, connection: int, *, review: bool = False) -> "Redactor":
+    """Return what blanks a connection's secrets, as the settings want; show how far reading it is.
+
+    Args:
+        recording: The log.
+        connection: Which.
+        review: Gather what ``echo_review`` prints.
+
+    """
+    from acp_proxy.redaction.review import Review
     from acp_proxy.redaction.rules import Rules
 
     with failing_plainly():
         rules = Rules(**load().rules)
     frames = recording.connection(connection).frames
     with progress("redacting", 2 * frames, " frames") as advance:
-        return recording.redactor(connection, rules, advance=advance)
+        redactor = recording.redactor(connection, rules, advance=advance)
+    if review:
+        redactor.review = Review()
+    return redactor
+
+
+def echo_review(redactor: "Redactor") -> None:
+    """Print on stderr where something was blanked, and what is left that may be a secret."""
+    review = redactor.review
+    if review is None:
+        return
+    for title, places in (("blanked", review.blanked), ("left", review.left)):
+        for place in places:
+            where = ".".join(map(str, place.path)) or "text"
+            seq = "" if place.seq is None else f" #{place.seq}"
+            line = f"{title}{seq} {where} at {place.offset}: {place.what}"
+            click.echo(f"acp-proxy: {visible(line)}", err=True)
+    if review.more:
+        click.echo(f"acp-proxy: and {review.more} more places", err=True)
+    if not review.left:
+        click.echo("acp-proxy: nothing is left that looks as random as a secret", err=True)
 
 
 def echo_table(text: str) -> None:

@@ -8,11 +8,13 @@ import click
 from acp_proxy.cli.completion import candidates
 from acp_proxy.cli.options import (
     echo_page,
+    echo_review,
     json_option,
     log_option,
     only_one,
     opened,
     redactor_of,
+    review_option,
     write_bytes,
 )
 
@@ -34,21 +36,26 @@ if TYPE_CHECKING:
 @log_option
 @click.option("--raw", is_flag=True, help="The exact bytes of its line, and nothing else.")
 @click.option("--share", is_flag=True, help="Blank the secrets in it.")
+@review_option
 @json_option
-def show(place: tuple[str, ...], log: str | None, raw: bool, share: bool, as_json: bool) -> None:
+def show(
+    place: tuple[str, ...], log: str | None, raw: bool, share: bool, review: bool, as_json: bool
+) -> None:
     """Show message SEQ of CONNECTION (default: latest): laid out, with all that is known of it.
 
     With the events that it means for the state, and notes on what was ignored or is
     odd.
     """
     only_one({"--raw": raw, "--json": as_json})
+    if review and not share:
+        raise click.UsageError("--review goes with --share")
     if len(place) > 2 or not place[-1].isdecimal():  # noqa: PLR2004 - two arguments
         raise click.UsageError("give a connection and a seq: acp-proxy show latest 17")
     connection, seq = (place[0] if len(place) > 1 else "latest"), int(place[-1])
     with opened(log) as recording:
         row = recording.message(connection, seq)
         if share:
-            redactor = redactor_of(recording, row.connection_id)
+            redactor = redactor_of(recording, row.connection_id, review=review)
             pieces = _blanked(redactor, recording, row)
         else:
             redactor, pieces = None, recording.message_bytes(row)
@@ -81,6 +88,8 @@ def _blanked(redactor: "Redactor", recording: "Recording", row: "MessageRow") ->
     raw = b"".join(recording.message_bytes(row))
     blanked = redactor.redact_frame(row.stream, raw, row.frame_seq)
     click.echo(f"acp-proxy: {count(redactor.blanked, 'value')} blanked", err=True)
+    echo_review(redactor)
+    redactor.review = None
     return iter([blanked])
 
 

@@ -13,11 +13,13 @@ from acp_proxy.cli.failures import Failure
 from acp_proxy.cli.options import (
     at_option,
     connection_argument,
+    echo_review,
     last_seq,
     log_option,
     opened,
     output_option,
     redactor_of,
+    review_option,
     session_option,
     write_bytes,
 )
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from acp_proxy.log.rows import ConnectionRow, MessageRow
     from acp_proxy.recording import Recording
-    from acp_proxy.views.transcript.source import Redactor
+    from acp_proxy.redaction.redactor import Redactor
     from acp_proxy.views.transcript.timeline import Timeline
 
 FORMATS = ("text", "markdown", "html", "json")
@@ -46,6 +48,7 @@ FORMATS = ("text", "markdown", "html", "json")
     "--thoughts/--no-thoughts", default=True, help="With the agent's thoughts or without."
 )
 @click.option("--raw", is_flag=True, help="Blank no secrets.")
+@review_option
 @click.option(
     "--full", is_flag=True, help="Show long texts whole, and repeated messages one by one."
 )
@@ -59,6 +62,7 @@ def transcript(
     output: str | None,
     thoughts: bool,
     raw: bool,
+    review: bool,
     full: bool,
     no_pager: bool,
 ) -> None:
@@ -69,11 +73,14 @@ def transcript(
     The same log gives the same bytes everywhere. Secrets are blanked, and their number
     told on stderr. Text is paged, and in colour, on a terminal only.
     """
+    if review and raw:
+        raise click.UsageError("--review does not go with --raw")
     with opened(log) as recording, _Shelf() as shelf:
         check_output(output, recording.path)
         row = recording.connection(connection)
         seq = last_seq(recording, row.id, at)
-        timeline = _timeline(recording, row, seq, session, shelf, is_raw=raw, is_full=full)
+        redactor = None if raw else redactor_of(recording, row.id, review=review)
+        timeline = _timeline(recording, row, seq, session, shelf, redactor, is_full=full)
         if not thoughts:
             timeline.leave_out_thoughts()
         is_shown = output in (None, "-") and sys.stdout.isatty() and form == "text"
@@ -91,6 +98,8 @@ def transcript(
                 timeline.advance = advance
                 write_bytes(in_utf_8, output, recording.path)
         _tell_blanked(timeline, is_raw=raw)
+        if redactor is not None:
+            echo_review(redactor)
 
 
 def _timeline(
@@ -99,8 +108,8 @@ def _timeline(
     seq: int,
     session: str | None,
     shelf: "_Shelf",
+    redactor: "Redactor | None",
     *,
-    is_raw: bool,
     is_full: bool,
 ) -> "Timeline":
     """Fold the connection, and gather what is worth telling."""
@@ -108,6 +117,7 @@ def _timeline(
     from acp_proxy.state.fold import State
     from acp_proxy.views.transcript.gathering import Gatherer
     from acp_proxy.views.transcript.shelving import Values
+    from acp_proxy.views.transcript.source import NothingBlanked
     from acp_proxy.views.transcript.timeline import Timeline
 
     gatherer, values = Gatherer(is_full=is_full), Values(shelf)
@@ -128,16 +138,7 @@ def _timeline(
             f'connection {row.id} has no session "{session}"; acp-proxy sessions lists them'
         )
     messages = _Messages(recording, row.id)
-    return Timeline(
-        messages, gatherer, state, values, _redactor(recording, row.id, is_raw), session
-    )
-
-
-def _redactor(recording: "Recording", connection: int, is_raw: bool) -> "Redactor":
-    """Return what blanks secrets; it reads the whole connection to know them."""
-    from acp_proxy.views.transcript.source import NothingBlanked
-
-    return NothingBlanked() if is_raw else redactor_of(recording, connection)
+    return Timeline(messages, gatherer, state, values, redactor or NothingBlanked(), session)
 
 
 class _Shelf:

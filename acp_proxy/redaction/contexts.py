@@ -23,7 +23,7 @@ from acp_proxy.redaction.names import (
 from acp_proxy.redaction.vendors import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*")
 _Q = r"\\{0,3}[\"'`]"
@@ -110,10 +110,10 @@ _CONTEXTS = (
     _of("?", _T, r"(?<=[?&#])(?:[\w.-]{0,40}(?:key|sig|signature|code|auth|token|secret)|state|sid|session)=(?P<value>[^\s&#\"'`<>\\]{12,2048}+)", lambda value: _is_opaque(value) and is_random(value)),
     _of("jdbc:oracle", _W, r"jdbc:oracle:\w+:[^/\s]{1,64}+/(?P<value>[^\s@]{1,256}+)@", _is_given),
     # Programs
-    _of("curl|wget|http|aria2c", _L, rf"{_OPTION}(?:-u|--(?:proxy-)?user|-a|--auth|-U)[ =]?(?P<q>[\"'])?[^\s:\"'/=-][^\s:\"'/]{{0,64}}+:(?P<value>(?(q)[^\r\n\"']{{3,512}}+|[^\s\"']{{3,512}}+))", _is_given),
+    _of("curl|wget|http |https |aria2c", _L, rf"{_OPTION}(?:-u|--(?:proxy-)?user|-a|--auth|-U)[ =]?(?P<q>[\"'])?[^\s:\"'/=-][^\s:\"'/]{{0,64}}+:(?P<value>(?(q)[^\r\n\"']{{3,512}}+|[^\s\"']{{3,512}}+))", _is_given),
     _of("curl", _L, r"[ ](?:-b|--cookie)[ =]?[\"']?(?P<value>[\w.-]{1,128}+=[^\"'\s]{3,4096}+)", lambda value: True),
     _of("oauth2-bearer", _W, rf"oauth2-bearer[ =]{_VALUE}", _is_given),
-    _of("http", _L, r"(?<=\s)[\w-]{0,40}(?:key|token|auth|secret)[\w-]{0,10}:(?P<value>[A-Za-z0-9_.+/=-]{8,4096}+)(?=\s|\Z)", is_random),
+    _of("http |https ", _L, r"(?<=\s)[\w-]{0,40}(?:key|token|auth|secret)[\w-]{0,10}:(?P<value>[A-Za-z0-9_.+/=-]{8,4096}+)(?=\s|\Z)", is_random),
     _of("mysql|mysqldump|mysqladmin|mysqlimport|mariadb|7z|7za|unrar|rar", _L, r"(?<=\s)-p(?:\"(?P<double>[^\"\r\n]{3,512}+)\"|'(?P<single>[^'\r\n]{3,512}+)'|(?P<bare>[^\s\"'`-][^\s\"'`]{2,512}+))", _is_given),
     _of("mongo|sshpass|az login|docker login|podman login|helm registry|twine|skopeo|ncftp|oc login|cf login|mosquitto|ibmcloud", _L, rf"{_OPTION}-p[ =]{{0,2}}{_VALUE}", _is_given),
     _of("redis-cli", _L, rf"(?<=\s)(?:-a|--pass)[ =]{_VALUE}", _is_given),
@@ -169,13 +169,13 @@ _CONTEXTS = (
     _of("<key>", _W, r"<key>(?P<name>[\w. -]{2,60})</key>\s{0,40}<string>(?P<value>[^<\r\n]{3,4096})", _is_given),
 )  # fmt: skip
 
-_BY_WORD: dict[str, list[_Context]] = {}
+_BY_WORD: dict[str, list[int]] = {}
 _ANYWHERE = [context for context in _CONTEXTS if context.at is _At.TEXT]
-for _context in _CONTEXTS:
+for _number, _context in enumerate(_CONTEXTS):
     if _context.at is _At.TEXT:
         continue
     for _word in _context.words:
-        _BY_WORD.setdefault(_word, []).append(_context)
+        _BY_WORD.setdefault(_word, []).append(_number)
 ANCHORS = (*_BY_WORD, *(word for context in _ANYWHERE for word in context.words), "://")
 """In lower case, one of these stands in every text in which ``find`` finds anything."""
 _HEAD_WORDS = ("pass", "pwd", "pw", "secret", "token", "key", "credential")
@@ -193,33 +193,39 @@ def find(text: str, lower: str) -> "Iterator[Span]":
         lower: The same in lower case, of the same length.
 
     """
-    done: dict[_Context, int] = {}
+    done: dict[int, int] = {}  # of each context, how far the text was looked at
     columns = 0
     for start, word in _FINDER.matches(lower):
         if word in _HEAD_WORDS and start >= columns and _HEAD.match(text, start):
             columns, spans = _columns(text, start)
             yield from spans
-        for context in _BY_WORD[word]:
-            if start < done.get(context, 0):
-                continue
-            if context.at is _At.WORD:
-                match = context.pattern.match(text, start)
-                if match is not None and (span := _judged(context, match)) is not None:
-                    done[context] = span.end
+        for number in _BY_WORD[word]:
+            if start >= done.get(number, 0):
+                for span in _around(_CONTEXTS[number], text, start):
                     yield span
-                continue
-            first, last = _window(text, start, context.at)
-            done[context] = last
-            for match in context.pattern.finditer(text, first, last):
-                if (span := _judged(context, match)) is not None:
-                    yield span
+                    done[number] = max(done.get(number, 0), span.end)
+                if _CONTEXTS[number].at is not _At.WORD:
+                    done[number] = _window(text, start, _CONTEXTS[number].at)[1]
     for context in _ANYWHERE:
         if context.words[0] in text:
-            for match in context.pattern.finditer(text):
-                if (span := _judged(context, match)) is not None:
-                    yield span
+            yield from _judged_all(context, context.pattern.finditer(text))
     if "://" in text:
         yield from _in_addresses(text)
+
+
+def _around(context: _Context, text: str, start: int) -> "Iterator[Span]":
+    """Yield what a context gives away around one of its words."""
+    if context.at is _At.WORD:
+        match = context.pattern.match(text, start)
+        return _judged_all(context, () if match is None else (match,))
+    return _judged_all(context, context.pattern.finditer(text, *_window(text, start, context.at)))
+
+
+def _judged_all(context: _Context, matches: "Iterable[re.Match[str]]") -> "Iterator[Span]":
+    for match in matches:
+        span = _judged(context, match)
+        if span is not None:
+            yield span
 
 
 def _window(text: str, start: int, at: _At) -> tuple[int, int]:

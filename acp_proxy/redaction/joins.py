@@ -220,7 +220,7 @@ class Joins:
                 if start < end:
                     shift = piece.skipped - offset
                     cuts = self._cuts.setdefault(piece.seq, {})
-                    cut = texts.Part(start + shift, end + shift, is_first)
+                    cut = texts.Part(start + shift, end + shift, is_first, part.why)
                     cuts.setdefault(piece.path, []).append(cut)
                     start, is_first = end, False
                 if start < part.end:

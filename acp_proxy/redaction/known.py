@@ -110,22 +110,24 @@ class Known:
         for _, automaton in self._automata:
             done = 0
             for start, needle in automaton.matches(text):
-                end = start + len(needle)
-                if end <= done:
-                    continue
-                prefixes, suffixes = self._forms[needle]
-                if prefixes:
-                    end = start + _longest(prefixes, text[start : start + _MAX_LENGTH])
-                if suffixes:
-                    last = start + len(needle)
-                    size = _longest(suffixes, text[max(last - _MAX_LENGTH, 0) : last][::-1])
-                    yield Span(min(start, last - size), end, is_open=False)
-                else:
-                    yield Span(start, end, is_open=False)
-                done = end
+                if start + len(needle) > done:
+                    span = self._whole(text, start, needle)
+                    done = span.end
+                    yield span
         if self._heads:
             yield from self._at_edges(text)
         yield from self.rules.find(text)
+
+    def _whole(self, text: str, start: int, needle: str) -> Span:
+        """Return how much of the best form stands around a needle."""
+        first, last = start, start + len(needle)
+        prefixes, suffixes = self._forms[needle]
+        if suffixes:
+            before = text[max(last - _MAX_LENGTH, 0) : last]
+            first = last - _longest(suffixes, before[::-1])
+        if prefixes:
+            last = start + _longest(prefixes, text[start : start + _MAX_LENGTH])
+        return Span(min(first, start), last, is_open=False)
 
     def _at_edges(self, text: str) -> "Iterator[Span]":
         """Yield what a text that was cut off has of a secret at its beginning and its end."""
@@ -150,10 +152,11 @@ def _same(form: str, text: str) -> int:
     """Return how many characters at the beginning of two texts are the same."""
     if text.startswith(form):
         return len(form)
-    return next(
-        (at for at, (a, b) in enumerate(zip(form, text, strict=False)) if a != b),
-        min(len(form), len(text)),
-    )
+    low, high = 0, min(len(form), len(text)) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if text.startswith(form[:middle]) else (low, middle)
+    return low
 
 
 def _plain_forms(value: str) -> "Iterable[str]":

@@ -5,7 +5,6 @@ A name is judged by its words: ``apiKey``, ``API_KEY`` and ``x-api-key`` are the
 
 import functools
 import re
-from collections import deque
 from typing import Final
 
 MARKER: Final = "[redacted]"
@@ -168,21 +167,26 @@ def says_secret(name: str) -> bool:
     >>> says_secret("PWD"), says_secret("SSH_AUTH_SOCK"), says_secret("SORT_KEY")
     (False, False, False)
     """
-    if not _A_NAME.fullmatch(name) or name in _WORKING_DIRECTORIES:
-        return False
     words = words_of(name)
-    if words.endswith("secret_id") or words.startswith("nopass"):
-        return words.endswith("id")
+    if not _A_NAME.fullmatch(name) or name in _WORKING_DIRECTORIES or words.startswith("nopass"):
+        return False
+    if words.endswith("secret_id"):
+        return True
     if words.endswith("_pass") or words == "pass":
         return _NO_PASSWORD.isdisjoint(words.split("_")[:-1])
-    found = next(iter(deque(_SAYS_SECRET.finditer(words), maxlen=1)), None)
-    if found is None:
-        said = name.replace("-", "_")
-        return _ENDS_IN_KEY.match(said) is not None and _PLAIN_KEYS.isdisjoint(words.split("_"))
+    matches = list(_SAYS_SECRET.finditer(words))
+    if not matches:
+        is_key = _ENDS_IN_KEY.match(name.replace("-", "_")) is not None
+        return is_key and _PLAIN_KEYS.isdisjoint(words.split("_"))
+    return _says_secret(name, words, matches[-1])
+
+
+def _says_secret(name: str, words: str, found: re.Match[str]) -> bool:
+    """Tell whether the words around the one that says secret leave it so."""
     before = words[: found.start()].split("_")
     after = words[found.end() :].split("_")
-    if words[found.start() :].lstrip("_") in _WEAK and words != "authorization":
-        return _is_setting_of(name, words)
+    if words[found.start() :].lstrip("_") in _WEAK:
+        return _is_setting_of(words)
     if "token" in found[0] and not name.isupper() and not _COUNTED.isdisjoint(before):
         return False
     return "public" not in before and "no" not in before and _HARMLESS_AFTER.isdisjoint(after)
@@ -198,7 +202,7 @@ _NO_SETTING = frozenset(
 )
 
 
-def _is_setting_of(name: str, words: str) -> bool:
+def _is_setting_of(words: str) -> bool:
     """Tell whether a weak word stands where it names a setting."""
     parts = words.split("_")
     if words in ("pin", "salt", "sas", "signature"):
@@ -229,10 +233,14 @@ def is_harmless(value: str) -> bool:
     value = value.strip(" :,;")
     if len(value) > _LONGEST:
         return False
-    return not value or (
-        _HARMLESS_VALUE.fullmatch(value) is not None
-        or _NUMBER.fullmatch(value) is not None
-        or (_PLACEHOLDER.fullmatch(value) is not None and not is_random(value))
+    return (
+        not value
+        or not (value.isascii() or any(map(str.isascii, value)))
+        or (
+            _HARMLESS_VALUE.fullmatch(value) is not None
+            or _NUMBER.fullmatch(value) is not None
+            or (_PLACEHOLDER.fullmatch(value) is not None and not is_random(value))
+        )
     )
 
 

@@ -10,9 +10,12 @@ Without ``learn`` everything works with what was seen so far.
 
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from acp_proxy.redaction import joins, literals, texts
 from acp_proxy.redaction.known import Known
 from acp_proxy.redaction.names import MARKER
+from acp_proxy.redaction.review import Place, Review
 from acp_proxy.redaction.rules import NO_RULES, Rules
 from acp_proxy.redaction.trees import Walk
 
@@ -36,12 +39,14 @@ class Redactor:
     Attributes:
         blanked: How many values were blanked so far.
         learned: The seq of the last frame that ``learn`` read; 0 before.
+        review: Takes the places where something was blanked, or is left that may be a secret.
 
     """
 
     def __init__(self, rules: Rules | None = None) -> None:
         self.blanked = 0
         self.learned = 0
+        self.review: Review | None = None
         self._known = Known(rules or NO_RULES)
         self._cuts: joins.Cuts = {}
 
@@ -63,6 +68,9 @@ class Redactor:
             walk.blanked += 1
             found = MARKER
         self.blanked += walk.blanked
+        if self.review is not None:
+            seq = value.get("seq") if isinstance(value, dict) else None
+            self._note(seq if isinstance(seq, int) else None, walk.places, found)
         return found, walk.blanked
 
     def redact_frame(self, stream: str, raw: bytes, seq: int | None = None) -> bytes:
@@ -80,13 +88,19 @@ class Redactor:
         """
         cuts = self._cuts_of(stream, raw, seq)
         if cuts is not None and not any(cuts.values()) and joins.is_plain_chunk(stream, raw):
+            if self.review is not None:
+                self._note(seq, [], _value_of(raw))
             return raw
-        text, edits, encoding = self._frame_edits(stream, raw, cuts)
+        walk = self._walk(cuts)
+        text, edits, encoding = self._frame_edits(stream, raw, cuts, walk)
         edits = _before_the_end(text, edits)
-        if not edits:
-            return raw
         self._count(edits)
-        return literals.apply(text, edits).encode(encoding, "surrogateescape")
+        found = literals.apply(text, edits).encode(encoding, "surrogateescape") if edits else raw
+        if self.review is not None:
+            is_json = encoding == "utf-8"
+            places = walk.places if is_json else [((), e.start, e.why) for e in edits if e.values]
+            self._note(seq, places, _value_of(found) if is_json else text)
+        return found
 
     def learn(self, frames: "Callable[[], Iterable[tuple[int, str, bytes]]]") -> int:
         """Read a connection to know its secrets, also those in pieces, before blanking.
@@ -128,13 +142,29 @@ class Redactor:
     def _walk(self, cuts: "joins.FrameCuts | None" = None) -> Walk:
         return Walk(self._known, cuts)
 
+    def _note(
+        self, seq: int | None, places: "Iterable[tuple[joins.Path, int, str]]", left: Any
+    ) -> None:
+        """Note for the review what was blanked in a value, and what is left in it."""
+        assert self.review is not None
+        self.review.note_blanked(Place(seq, self._told(path), at, why) for path, at, why in places)
+        self.review.note_left(seq, left)
+
+    def _told(self, path: "joins.Path") -> "joins.Path":
+        """Return a path whose keys hold no secret."""
+        walk = self._walk()
+        return tuple(
+            literals.apply(key, walk.text_edits(key)) if isinstance(key, str) else key
+            for key in path
+        )
+
     def _frame_edits(
-        self, stream: str, raw: bytes, cuts: "joins.FrameCuts | None"
+        self, stream: str, raw: bytes, cuts: "joins.FrameCuts | None", walk: Walk | None = None
     ) -> "tuple[str, list[Edit], str]":
         """Return a frame as text, its edits, and the text's encoding."""
         if stream != _STDERR:
             text = raw.decode(errors="surrogateescape")
-            edits = self._walk(cuts).json_edits(text)
+            edits = (walk or self._walk(cuts)).json_edits(text)
             if edits is not None:
                 return text, edits, "utf-8"
         text = raw.decode("latin-1")
@@ -145,12 +175,20 @@ class Redactor:
     def _parts(self, text: str) -> "list[texts.Part]":
         """Return what is to be blanked in a joined text."""
         edits = self._walk().text_edits(text)
-        return [texts.Part(edit.start, edit.end, edit.values > 0) for edit in edits]
+        return [texts.Part(edit.start, edit.end, edit.values > 0, edit.why) for edit in edits]
 
     def _count(self, edits: "Iterable[Edit]") -> int:
         number = sum(edit.values for edit in edits)
         self.blanked += number
         return number
+
+
+def _value_of(raw: bytes) -> Any:
+    """Return what a frame says, for looking at its strings; a text when it is no JSON."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return raw.decode(errors="replace")
 
 
 def _before_the_end(text: str, edits: "list[Edit]") -> "list[Edit]":

@@ -140,7 +140,7 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[_Found]":
             yield from _named_and_shaped(bare, known)
     wide = views.rewrapped(clean)
     if wide is not clean:
-        yield from _named_and_shaped(wide, known)
+        yield from _named_and_shaped(wide, known, is_certain=False)
     one = views.joined(bare)
     if one is not bare:
         yield from _across_lines(bare, one, known)
@@ -148,7 +148,9 @@ def _in_view(view: View, known: "Known | None") -> "Iterator[_Found]":
         yield from _across_lines(view, clean, known)
 
 
-def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[_Found]":
+def _named_and_shaped(
+    view: View, known: "Known | None", *, is_certain: bool = True
+) -> "Iterator[_Found]":
     text = view.text
     lower = forms.folded(text)
     spans = [(span, "shape") for span in find_shapes(text, view.seams)]
@@ -157,7 +159,7 @@ def _named_and_shaped(view: View, known: "Known | None") -> "Iterator[_Found]":
     starts = {span.start for span, _ in spans}
     for span, why in spans:
         value = text[span.start : span.end]
-        if value != MARKER:
+        if value != MARKER and (is_certain or is_random(value)):
             yield view.pieces(span.start, span.end), value, why
             yield from _goes_on(view, span, starts, why)
     if known is not None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_proxy.redaction import literals, texts
-from acp_proxy.redaction.forms import is_quoted_secret
+from acp_proxy.redaction.judging import is_quoted_secret
 from acp_proxy.redaction.literals import Edit, Members, Number
 from acp_proxy.redaction.names import MARKER, may_be_secret, says_secret
 from acp_proxy.redaction.vendors import is_dense
@@ -348,10 +348,9 @@ def _text_of(value: Any) -> "tuple[Path, str] | None":
         found = _text_of(inner)
         return None if found is None else (("content", *found[0]), found[1])
     text = members.get("text")
-    is_text = isinstance(text, str) and not isinstance(text, Number)
-    if not is_text or members.get("type") != "text":
+    if not isinstance(text, str) or isinstance(text, Number) or members.get("type") != "text":
         return None
-    return ("text",), str(text)
+    return ("text",), text
 
 
 def _is_secret(text: str, name: str) -> bool:

@@ -22,7 +22,7 @@ from tests.redaction.vendor_secrets import VENDORS
 TABLE = [*VENDORS, *NAMED, *KNOWN]
 SHAPES = {f"{shape.group}: {shape.name}": shape for shape in TABLE}
 # Where everything is blanked whatever it is, so that no innocent can stay there.
-BLANKETS = frozenset({"environment of a server", "headers of a server"})
+BLANKETS = frozenset({"environment of a server", "headers of a server", "elicitation"})
 
 _LONG = 16  # characters of a secret from which on a piece of eight says enough of it
 _PIECE, _SHORTEST = 8, 5
