@@ -72,7 +72,7 @@ def in_literal(literal: str, edits: "Iterable[Edit]") -> "Iterator[Edit]":
     r"""Yield edits of a string's value as edits of its literal; other escapes stay.
 
     >>> list(in_literal(r'"a\u0062c"', [Edit(1, 3, "x", 1)]))
-    [Edit(start=2, end=9, text='x', values=1)]
+    [Edit(start=2, end=9, text='x', values=1, why='')]
     """
     escapes = [(match.start(), match.end()) for match in _ESCAPE.finditer(literal)]
     at = 0
